@@ -1,1 +1,26 @@
-//! placeholder
+//! What was asked of a tool server, what happened, and whether it was allowed.
+//!
+//! Everything here is pure: no file, socket, clock or thread. The path of data is
+//! [`scenario::Scenario`] × [`target::Target`] × [`survey::Survey`] × seed → [`plan::Plan`] →
+//! [`run::Run`] → [`verdict::judge`] → [`report::Report`].
+
+pub mod ability;
+pub mod attempt;
+pub mod circumstance;
+pub mod clause;
+pub mod clauses;
+pub mod fault;
+pub mod history;
+pub mod input;
+pub mod ledger;
+pub mod plan;
+pub mod record;
+pub mod reply;
+pub mod report;
+pub mod retry;
+pub mod run;
+pub mod scenario;
+pub mod survey;
+pub mod target;
+pub mod template;
+pub mod verdict;

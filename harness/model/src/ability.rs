@@ -1,0 +1,122 @@
+//! What a scenario or a clause needs of a target, and what a target can.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::fault::At;
+
+/// One ability of a target, as it is written in `needs` and shown in reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ability {
+    /// The caller can say which intent a call belongs to.
+    Key,
+    /// A call without a key is refused.
+    KeyRequired,
+    /// The harness starts the workers, so it can end and restart them.
+    Restart,
+    /// Several connections to one worker.
+    Connections,
+    /// At least this many workers on one state folder.
+    Workers(u8),
+    /// At least this many callers with scopes of their own.
+    Principals(u8),
+    /// A call can be stopped at this point.
+    Point(At),
+    /// A call that was stopped at this point can be let go again.
+    Release(At),
+    /// A call can be made to fail at this point.
+    ErrorAt(At),
+    /// The tool has a second set of arguments that makes another effect.
+    Change,
+    /// The request id is the caller's to choose.
+    RequestId,
+    /// Committed effects can be counted at the store.
+    Count,
+    /// The replies name the effect they speak of.
+    ResultId,
+    /// The target says how a replay is marked.
+    ReplayMarker,
+}
+
+impl fmt::Display for Ability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ability::Key => f.write_str("key"),
+            Ability::KeyRequired => f.write_str("key-required"),
+            Ability::Restart => f.write_str("restart"),
+            Ability::Connections => f.write_str("connections"),
+            Ability::Workers(n) => write!(f, "workers:{n}"),
+            Ability::Principals(n) => write!(f, "principals:{n}"),
+            Ability::Point(at) => write!(f, "point:{}", at.word()),
+            Ability::Release(at) => write!(f, "release:{}", at.word()),
+            Ability::ErrorAt(at) => write!(f, "error:{}", at.word()),
+            Ability::Change => f.write_str("change"),
+            Ability::RequestId => f.write_str("request-id"),
+            Ability::Count => f.write_str("count"),
+            Ability::ResultId => f.write_str("result-id"),
+            Ability::ReplayMarker => f.write_str("replay-marker"),
+        }
+    }
+}
+
+impl std::str::FromStr for Ability {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Ability, String> {
+        let all = Ability::all();
+        all.iter().find(|ability| ability.to_string() == word).copied().ok_or_else(|| {
+            let known: Vec<String> = all.iter().map(|ability| format!("`{ability}`")).collect();
+            format!("unknown variant `{word}`, expected one of {}", known.join(", "))
+        })
+    }
+}
+
+impl Ability {
+    /// Every ability that can be written, in the order of the list in `explain`.
+    pub fn all() -> Vec<Ability> {
+        let mut all = vec![Ability::Key, Ability::KeyRequired, Ability::Restart, Ability::Connections];
+        all.extend([Ability::Workers(2), Ability::Principals(2), Ability::Change, Ability::RequestId]);
+        all.extend([Ability::Count, Ability::ResultId, Ability::ReplayMarker]);
+        for at in At::ALL.into_iter().filter(|at| at.is_point()) {
+            all.extend([Ability::Point(at), Ability::Release(at), Ability::ErrorAt(at)]);
+        }
+        all
+    }
+
+    /// The line of the target file that would bring this ability in.
+    pub fn cure(&self) -> String {
+        match self {
+            Ability::Key => "say where the key sits: `[key] at = \"arguments:/…\"` or `\"header:…\"`".into(),
+            Ability::KeyRequired => "say `[key] required = true` if calls without a key are refused".into(),
+            Ability::Restart => "say how the server is started: `[start] command = […]`".into(),
+            Ability::Connections => {
+                "reach the server over HTTP: over stdio a process is one connection".into()
+            }
+            Ability::Workers(n) => format!("say `[promise] workers = {n}` if that many share one store"),
+            Ability::Principals(n) => format!("declare {n} `[[principal]]`s with a scope each"),
+            Ability::Point(at) => format!("declare a `[[hook]]` with point = \"{}\"", at.word()),
+            Ability::Release(at) => format!("give the `[[hook]]` at \"{}\" a `release`", at.word()),
+            Ability::ErrorAt(at) => format!("give the `[[hook]]` at \"{}\" an `error`", at.word()),
+            Ability::Change => "give the tool a `change` that makes another effect".into(),
+            Ability::RequestId => {
+                "over HTTP, name the header: `[reach] request_id = \"X-Request-Id\"`".into()
+            }
+            Ability::Count => "say how effects are counted: `[[store]] role = \"effects\"`".into(),
+            Ability::ResultId => "say where a reply names its effect: `[replies] id = \"/…\"`".into(),
+            Ability::ReplayMarker => "add a `[[replies.rule]]` with class = \"replayed\"".into(),
+        }
+    }
+}
+
+impl Serialize for Ability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ability {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ability, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,191 @@
+//! A run read as attempts: which request belongs to which identity, when, over what, and how it ended.
+
+use crate::fault::Fault;
+use crate::history::{Outcome, What};
+use crate::ledger::{Ledger, Row};
+use crate::plan::PlannedStep;
+use crate::run::Run;
+
+/// One request on the wire, with everything that the history says of it.
+#[derive(Debug, Clone)]
+pub struct Attempt<'r> {
+    /// Its name.
+    pub call: &'r str,
+    /// The number of its identity.
+    pub identity: usize,
+    /// The number of the variant it carries.
+    pub variant: usize,
+    /// Which worker it went to.
+    pub worker: u8,
+    /// That worker's incarnation.
+    pub incarnation: u32,
+    /// Over which connection.
+    pub connection: u32,
+    /// The id that it carries on the wire.
+    pub request_id: &'r str,
+    /// Whether it carries its key.
+    pub keyed: bool,
+    /// Whether the plan asked for a connection of its own.
+    pub fresh: bool,
+    /// When it was sent.
+    pub sent: usize,
+    /// When its whole reply came off the wire, and what that says, whether or not the caller was told.
+    pub replied: Option<(usize, &'r Outcome)>,
+    /// When it was over for its caller, and how.
+    pub ended: Option<(usize, &'r Outcome)>,
+    /// Its fault, if it has one.
+    pub fault: Option<Fault>,
+    /// When its fault fired.
+    pub fired: Option<usize>,
+    /// When its caller gave it up.
+    pub abandoned: Option<usize>,
+}
+
+impl<'r> Attempt<'r> {
+    /// What the server said, told or not. Evidence of what it did, never an acknowledgement by itself.
+    pub fn said(&self) -> Option<&'r Outcome> {
+        self.replied.or(self.ended).map(|(_, outcome)| outcome)
+    }
+
+    /// The moment up to which the attempt may still act: its end, or never.
+    pub fn until(&self) -> usize {
+        self.replied.or(self.ended).map_or(usize::MAX, |(seq, _)| seq)
+    }
+
+    /// Whether nothing was done to it.
+    pub fn undisturbed(&self) -> bool {
+        self.fault.is_none() && self.abandoned.is_none()
+    }
+
+    /// Whether both were under way at one time.
+    pub fn overlaps(&self, other: &Attempt<'_>) -> bool {
+        self.sent < other.until() && other.sent < self.until()
+    }
+}
+
+/// A run with its attempts and counts at hand.
+#[derive(Debug)]
+pub struct Story<'r> {
+    /// The run.
+    pub run: &'r Run,
+    /// Every attempt, in the order of sending.
+    pub attempts: Vec<Attempt<'r>>,
+    /// Every count, with its place in the history.
+    pub counts: Vec<(usize, &'r Ledger)>,
+    /// When the faults stopped.
+    pub settling: Option<usize>,
+}
+
+impl<'r> Story<'r> {
+    /// Reads a run.
+    pub fn of(run: &'r Run) -> Story<'r> {
+        let mut story = Story { run, attempts: Vec::new(), counts: run.counts().collect(), settling: None };
+        for (seq, event) in run.history.events.iter().enumerate() {
+            story.read(seq, &event.what);
+        }
+        story
+    }
+
+    fn read(&mut self, seq: usize, what: &'r What) {
+        match what {
+            What::Sent {
+                call,
+                identity,
+                variant,
+                worker,
+                incarnation,
+                connection,
+                request_id,
+                keyed,
+                ..
+            } => {
+                let planned = planned(self.run, call);
+                self.attempts.push(Attempt {
+                    call,
+                    identity: *identity,
+                    variant: *variant,
+                    worker: *worker,
+                    incarnation: *incarnation,
+                    connection: *connection,
+                    request_id,
+                    keyed: *keyed,
+                    fresh: planned.is_some_and(|(_, fresh)| fresh),
+                    sent: seq,
+                    replied: None,
+                    ended: None,
+                    fault: planned.and_then(|(fault, _)| fault),
+                    fired: None,
+                    abandoned: None,
+                });
+            }
+            What::Replied { call, outcome, .. } => {
+                self.update(call, |attempt| attempt.replied = attempt.replied.or(Some((seq, outcome))));
+            }
+            What::Ended { call, outcome } => {
+                self.update(call, |attempt| attempt.ended = Some((seq, outcome)))
+            }
+            What::Fired { call, .. } => self.update(call, |attempt| attempt.fired = Some(seq)),
+            What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
+            What::Settling => self.settling = Some(seq),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, call: &str, change: impl FnOnce(&mut Attempt<'r>)) {
+        if let Some(attempt) = self.attempts.iter_mut().rev().find(|attempt| attempt.call == call) {
+            change(attempt);
+        }
+    }
+
+    /// The attempts of one identity.
+    pub fn attempts_of(&self, identity: usize) -> impl DoubleEndedIterator<Item = &Attempt<'r>> + Clone {
+        self.attempts.iter().filter(move |attempt| attempt.identity == identity)
+    }
+
+    /// The last count before a moment.
+    pub fn count_before(&self, seq: usize) -> Option<(usize, &'r Ledger)> {
+        self.counts.iter().rev().find(|(at, _)| *at < seq).copied()
+    }
+
+    /// The first count after a moment.
+    pub fn count_after(&self, seq: usize) -> Option<(usize, &'r Ledger)> {
+        self.counts.iter().find(|(at, _)| *at > seq).copied()
+    }
+
+    /// The effects in a count that one variant of an identity may have made.
+    pub fn rows(&self, ledger: &'r Ledger, identity: usize, variant: usize) -> Vec<&'r Row> {
+        let label = self.run.plan.label(identity, variant);
+        ledger.with(label, self.run.plan.scope(identity)).collect()
+    }
+
+    /// The effects in a count that any variant of an identity may have made.
+    pub fn all_rows(&self, ledger: &'r Ledger, identity: usize) -> Vec<&'r Row> {
+        let variants = self.run.plan.identities[identity].variants.len();
+        let mut rows: Vec<_> =
+            (0..variants).flat_map(|variant| self.rows(ledger, identity, variant)).collect();
+        rows.sort();
+        rows.dedup();
+        rows
+    }
+
+    /// The identities whose effects the store cannot tell from this one's: equal label, equal scope.
+    pub fn lookalikes(&self, ledger: &Ledger, identity: usize) -> Vec<usize> {
+        let plan = &self.run.plan;
+        let scoped = ledger.effects.iter().any(|row| row.scope.is_some());
+        (0..plan.identities.len())
+            .filter(|other| plan.label(*other, 0) == plan.label(identity, 0))
+            .filter(|other| !scoped || plan.scope(*other) == plan.scope(identity))
+            .filter(|other| self.attempts_of(*other).next().is_some())
+            .collect()
+    }
+}
+
+/// The fault of a planned call, and whether it asked for a connection of its own.
+fn planned(run: &Run, name: &str) -> Option<(Option<Fault>, bool)> {
+    run.plan.steps.iter().find_map(|step| match step {
+        PlannedStep::Call(call) if call.name == name => {
+            Some((call.fault, call.connection == crate::scenario::Connection::New))
+        }
+        _ => None,
+    })
+}

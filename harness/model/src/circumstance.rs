@@ -1,0 +1,48 @@
+//! How hard the weather of a plan is: the set of things in it that a plain retry does not have.
+//!
+//! A promise that breaks in calm weather explains its breaking in worse weather, so a plan whose
+//! circumstances are a subset of another's can take the blame for it.
+
+use std::collections::BTreeSet;
+
+use crate::plan::{Plan, PlannedStep};
+use crate::scenario::{Act, Connection, Role};
+
+/// The circumstances of a plan, each as a word.
+pub fn of(plan: &Plan) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut request_ids = BTreeSet::new();
+    for step in &plan.steps {
+        match step {
+            PlannedStep::Call(call) => {
+                if let Some(fault) = call.fault {
+                    found.insert(format!("{} {}", fault.at.word(), fault.deed.word()));
+                }
+                if call.connection == Connection::New {
+                    found.insert("new connection".to_owned());
+                }
+                if plan.identities[call.identity].role == Role::Other {
+                    found.insert("second principal".to_owned());
+                }
+                if plan.identities[call.identity].variants[call.variant].changed {
+                    found.insert("changed arguments".to_owned());
+                }
+                if plan.identities[call.identity].key.is_some() && !call.keyed {
+                    found.insert("missing key".to_owned());
+                }
+                if !request_ids.insert(call.request_id) {
+                    found.insert("reused request id".to_owned());
+                }
+            }
+            PlannedStep::Act(Act::Kill { .. }) => drop(found.insert("kill".to_owned())),
+            PlannedStep::Act(Act::Stop { .. }) => drop(found.insert("stop".to_owned())),
+            PlannedStep::Act(Act::Abandon { .. }) => drop(found.insert("abandoned".to_owned())),
+            PlannedStep::Act(_) | PlannedStep::Await(_) => {}
+        }
+    }
+    let intents: BTreeSet<_> = plan.identities.iter().map(|identity| identity.variants[0].label).collect();
+    if intents.len() < plan.identities.len() {
+        found.insert("equal arguments".to_owned());
+    }
+    found
+}

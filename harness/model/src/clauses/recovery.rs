@@ -1,0 +1,109 @@
+//! After the fault.
+
+use crate::ability::Ability;
+use crate::attempt::Story;
+use crate::clause::{Clause, Harm, Level, Ruling, Tally};
+use crate::history::{Outcome, What, Why};
+use crate::retry::{self, Between};
+
+/// After the faults stop every intent has a final answer within the declared bound.
+pub(super) static RESOLVES: Clause = Clause {
+    id: "recovery.resolves",
+    level: Level::Must,
+    statement: "after the faults stop every intent has a final answer within the declared bound",
+    why: "a key that stays in progress for ever is work that nobody can finish or give up",
+    shortest: "call → crash after the claim; restart; same call → in-progress, for ever",
+    cure: "give a claim a lease that ends, or let it vanish with the transaction",
+    source: "edition 1 of the contract, group recovery",
+    harm: Harm::Stuck,
+    needs: &[Ability::Key],
+    presupposes: &[],
+    rule: resolves,
+};
+
+fn resolves(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    let Some(settling) = story.settling else {
+        return tally.ruling("the run was not settled");
+    };
+    for (seq, event) in story.run.history.events.iter().enumerate() {
+        let What::GaveUp { identity, retries } = event.what else { continue };
+        let last = story.attempts_of(identity).filter_map(|attempt| attempt.ended).next_back();
+        let Some((ended, outcome)) = last else { continue };
+        if matches!(outcome, Outcome::Unknown { why: Why::Unclassified | Why::Unreadable }) {
+            tally.untold("no declared rule says what the last reply means");
+            continue;
+        }
+        let bound = story.run.plan.target.recovery.bound;
+        let what =
+            format!("{retries} retries within {bound} after the faults stopped still ended as {outcome}");
+        tally.broken(identity, [settling, ended, seq], what);
+    }
+    let finals = story.attempts.iter().filter(|attempt| attempt.sent > settling);
+    for _ in finals.filter(|attempt| attempt.ended.is_some_and(|(_, outcome)| outcome.is_final())) {
+        tally.held();
+    }
+    tally.ruling("no intent was retried after the faults stopped")
+}
+
+/// A retry over a new connection recovers the result.
+pub(super) static REISSUE: Clause = Clause {
+    id: "recovery.reissue",
+    level: Level::Must,
+    statement: "a retry under a new request id on a new connection recovers the result",
+    why: "the connection is what was lost; MCP 2026-07-28 has clients re-issue the call as a new request",
+    shortest: "call → ok (id 1); new connection: same call → ok (id 2)",
+    cure: "make neither connection nor session a part of the identity",
+    source: "edition 1 of the contract, group recovery; MCP 2026-07-28 changelog, item 9",
+    harm: Harm::Duplicate,
+    needs: &[Ability::Key, Ability::Connections],
+    presupposes: &["receipt.replay", "recovery.disconnect-is-not-undo"],
+    rule: reissue,
+};
+
+fn reissue(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    retry::judge(story, Between::NewConnection, &mut tally);
+    tally.ruling("no call with an effect was repeated on a new connection")
+}
+
+/// A disconnect never undoes an effect that is committed.
+pub(super) static DISCONNECT_IS_NOT_UNDO: Clause = Clause {
+    id: "recovery.disconnect-is-not-undo",
+    level: Level::Must,
+    statement: "a disconnect or cancel never undoes, hides or frees an effect that is committed",
+    why: "the caller may have seen the effect elsewhere, and its retry would make another",
+    shortest: "call stands after its commit; the caller disconnects; count: no row",
+    cure: "let the work outlive the connection; roll back only what is not committed",
+    source: "edition 1 of the contract, group recovery; MCP 2026-07-28 reads a closed stream as a cancel",
+    harm: Harm::Lost,
+    needs: &[Ability::Count],
+    presupposes: &[],
+    rule: disconnect_is_not_undo,
+};
+
+fn disconnect_is_not_undo(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    for left in &story.attempts {
+        let Some(gone) = left.abandoned else { continue };
+        let Some((_, before)) = story.count_before(gone).filter(|(seq, _)| *seq > left.sent) else {
+            continue;
+        };
+        let later: Vec<_> = story.counts.iter().filter(|(seq, _)| *seq > gone).collect();
+        for row in story.rows(before, left.identity, left.variant) {
+            let lost = later.iter().find(|(_, ledger)| {
+                !story.rows(ledger, left.identity, left.variant).iter().any(|kept| kept.id == row.id)
+            });
+            match lost {
+                Some((seq, _)) => {
+                    let what =
+                        format!("the effect {} of `{}` vanished after its caller left", row.id, left.call);
+                    tally.broken(left.identity, [left.sent, gone, *seq], what);
+                }
+                None if !later.is_empty() => tally.held(),
+                None => tally.untold("the effects were not counted after the caller left"),
+            }
+        }
+    }
+    tally.ruling("no caller left after a commit")
+}

@@ -1,0 +1,115 @@
+//! Faults as data: at which message or step, and what is done there. Never by time or probability.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a fault stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum At {
+    /// The request of the call, on its way to the server.
+    Request,
+    /// The request was read, nothing is written yet.
+    Begin,
+    /// A claim marker is durable; a server without markers stands at `begin`.
+    Claimed,
+    /// The first of the writes of the action is done, a later one is not.
+    BetweenWrites,
+    /// Every write is done, none is committed for good.
+    BeforeCommit,
+    /// Everything is committed, the reply is not sent.
+    AfterCommit,
+    /// The reply of the call, on its way back.
+    Reply,
+}
+
+/// What is done where the fault stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Do {
+    /// The message is taken off the wire and nobody is told; the connection stays usable.
+    Drop,
+    /// The stream is closed after `bytes` bytes of the message.
+    Cut,
+    /// The same bytes are delivered a second time, after the first copy was answered.
+    Duplicate,
+    /// The message or the call stands still until it is released.
+    Hold,
+    /// The worker's whole process tree is ended with SIGKILL.
+    Crash,
+    /// The call fails inside the server, which lives on.
+    Error,
+}
+
+impl At {
+    /// Every place, in the order a call passes them.
+    pub const ALL: [At; 7] = [
+        At::Request,
+        At::Begin,
+        At::Claimed,
+        At::BetweenWrites,
+        At::BeforeCommit,
+        At::AfterCommit,
+        At::Reply,
+    ];
+
+    /// Whether the place is inside the server, where only a hook can reach it.
+    pub fn is_point(self) -> bool {
+        !matches!(self, At::Request | At::Reply)
+    }
+
+    /// The word as it is written in scenarios and targets.
+    pub fn word(self) -> &'static str {
+        match self {
+            At::Request => "request",
+            At::Begin => "begin",
+            At::Claimed => "claimed",
+            At::BetweenWrites => "between-writes",
+            At::BeforeCommit => "before-commit",
+            At::AfterCommit => "after-commit",
+            At::Reply => "reply",
+        }
+    }
+}
+
+impl Do {
+    /// Every deed.
+    pub const ALL: [Do; 6] = [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Error];
+
+    /// The word as it is written in scenarios.
+    pub fn word(self) -> &'static str {
+        match self {
+            Do::Drop => "drop",
+            Do::Cut => "cut",
+            Do::Duplicate => "duplicate",
+            Do::Hold => "hold",
+            Do::Crash => "crash",
+            Do::Error => "error",
+        }
+    }
+
+    /// Whether this can be done at that place: a message can be dropped, a point cannot.
+    pub fn is_legal(self, at: At) -> bool {
+        match self {
+            Do::Drop | Do::Cut | Do::Duplicate => !at.is_point(),
+            Do::Error => at.is_point(),
+            Do::Hold | Do::Crash => true,
+        }
+    }
+}
+
+/// One fault on one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Fault {
+    /// Where it stands.
+    pub at: At,
+    /// What it does.
+    #[serde(rename = "do")]
+    pub deed: Do,
+    /// For `cut`: how many bytes of the message pass first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+    /// For `between-writes`: which gap, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<u8>,
+}

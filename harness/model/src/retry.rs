@@ -1,0 +1,137 @@
+//! How a retry is read: an attempt of an identity that already has its result.
+
+use crate::attempt::{Attempt, Story};
+use crate::clause::Tally;
+use crate::history::{Outcome, Why};
+use crate::reply::Class;
+
+/// What lies between the attempt that made the result and its retry. Exactly one clause asks for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing but a new request id.
+    Nothing,
+    /// A conflict under the same key, which was refused.
+    RefusedConflict,
+    /// A new connection.
+    NewConnection,
+    /// A restart of the worker.
+    Restart,
+}
+
+/// One retry and the attempt whose result it should recover.
+#[derive(Debug)]
+pub struct Retry<'s, 'r> {
+    /// The attempt that made the result.
+    pub first: &'s Attempt<'r>,
+    /// The effect that the result names, where it is known.
+    pub id: Option<&'r str>,
+    /// The retry.
+    pub again: &'s Attempt<'r>,
+    /// What lies between them.
+    pub between: Between,
+}
+
+/// Every retry in a run. With several earlier results the first one counts.
+pub fn retries<'s, 'r>(story: &'s Story<'r>) -> Vec<Retry<'s, 'r>> {
+    story.attempts.iter().filter_map(|again| retry(story, again)).collect()
+}
+
+fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'s, 'r>> {
+    if !again.keyed {
+        return None;
+    }
+    let earlier = || {
+        story.attempts_of(again.identity).filter(|first| {
+            first.keyed
+                && first.variant == again.variant
+                && first.sent < again.sent
+                && first.call != again.call
+        })
+    };
+    let answered = earlier().find_map(|first| {
+        let (seq, outcome) = first.replied.or(first.ended)?;
+        let answer = outcome.acked()?;
+        (seq < again.sent).then_some((first, answer.id.as_deref()))
+    });
+    // Over a new connection the promise is wider: the result is recovered even if nobody ever saw the
+    // first reply, as long as the store shows that there was an effect.
+    let made = || {
+        earlier().find_map(|first| {
+            let (_, ledger) = story.count_before(again.sent).filter(|(seq, _)| *seq > first.sent)?;
+            let row = *story.rows(ledger, first.identity, first.variant).first()?;
+            let between = between(story, first, again);
+            (between == Between::NewConnection).then_some((first, Some(row.id.as_str())))
+        })
+    };
+    let (first, id) = answered.or_else(made)?;
+    Some(Retry { first, id, again, between: between(story, first, again) })
+}
+
+fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Between {
+    let mut meanwhile =
+        story.attempts_of(first.identity).filter(|other| other.sent > first.sent && other.sent <= again.sent);
+    if first.worker == again.worker && first.incarnation != again.incarnation {
+        Between::Restart
+    } else if first.connection != again.connection && meanwhile.clone().any(|other| other.fresh) {
+        Between::NewConnection
+    } else if meanwhile.any(|other| other.variant != first.variant && is_conflict(other)) {
+        Between::RefusedConflict
+    } else {
+        Between::Nothing
+    }
+}
+
+fn is_conflict(attempt: &Attempt<'_>) -> bool {
+    matches!(attempt.said(), Some(Outcome::Refused { class: Class::Conflict, .. }))
+}
+
+/// Rules on every retry of one kind: it names the effect that was there before, and makes none.
+pub fn judge(story: &Story<'_>, between: Between, tally: &mut Tally) {
+    for retry in retries(story).iter().filter(|retry| retry.between == between) {
+        read(story, retry, tally);
+    }
+}
+
+fn read(story: &Story<'_>, retry: &Retry<'_, '_>, tally: &mut Tally) {
+    let Retry { first, again, .. } = retry;
+    let Some((seq, outcome)) = again.replied.or(again.ended) else { return };
+    let events = vec![first.sent, again.sent, seq];
+    match outcome {
+        Outcome::Acked(answer) => {
+            if let (Some(before), Some(now)) = (retry.id, answer.id.as_deref())
+                && before != now
+            {
+                let what = format!(
+                    "`{}` had the effect {before}; its retry `{}` was told of the effect {now}",
+                    first.call, again.call
+                );
+                return tally.broken(first.identity, events, what);
+            }
+            if let Some(count) = grown(story, again) {
+                let what = format!("the retry `{}` of `{}` made another effect", again.call, first.call);
+                return tally.broken(first.identity, [events, vec![count]].concat(), what);
+            }
+            tally.held();
+        }
+        Outcome::Refused { class: Class::InProgress | Class::Busy, .. } | Outcome::Pending => {}
+        Outcome::Refused { .. } => {
+            let what = format!("`{}` succeeded, but its retry `{}` was {outcome}", first.call, again.call);
+            tally.broken(first.identity, events, what);
+        }
+        Outcome::Unknown { why: Why::Unclassified | Why::Unreadable } => {
+            tally.untold(format!("no declared rule says what the reply to `{}` means", again.call));
+        }
+        Outcome::Unknown { .. } => {}
+    }
+}
+
+/// The count after an attempt, if it shows more effects of its identity than the count before it.
+/// Other attempts of the identity that were under way meanwhile leave open whose effect that is.
+fn grown(story: &Story<'_>, again: &Attempt<'_>) -> Option<usize> {
+    let alone =
+        !story.attempts_of(again.identity).any(|other| other.sent != again.sent && other.overlaps(again));
+    let (_, before) = story.count_before(again.sent)?;
+    let (seq, after) = story.count_after(again.until())?;
+    let rows = |ledger| story.all_rows(ledger, again.identity).len();
+    (alone && rows(before) > 0 && rows(after) > rows(before)).then_some(seq)
+}

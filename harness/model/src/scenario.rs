@@ -1,0 +1,160 @@
+//! What to ask a server, what to break meanwhile, and which defects that must catch.
+//!
+//! A scenario says nothing of what must hold: scenarios provoke, clauses judge.
+
+mod lower;
+mod written;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ability::Ability;
+use crate::fault::Fault;
+use crate::input::{InputError, Source};
+
+/// One scenario file, validated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scenario {
+    /// `group/name`, from the place of the file.
+    pub name: String,
+    /// The event, as a sentence.
+    pub title: String,
+    /// The rule or the observation that this scenario comes from.
+    pub source: String,
+    /// What a target must be able to do; more than the steps already imply.
+    pub needs: BTreeSet<Ability>,
+    /// Defects of the reference server that this scenario must show, each with the clauses that name it.
+    pub catches: BTreeMap<String, BTreeSet<String>>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// One attempt: one request on the wire.
+    Call(Call),
+    /// Wait for a call that was left standing.
+    Await(String),
+    /// Something done to the server or by the harness.
+    Act(Act),
+}
+
+/// One attempt of one intent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The name by which later steps speak of it.
+    pub name: String,
+    /// What the caller means to happen once.
+    pub intent: String,
+    /// Who calls.
+    pub role: Role,
+    /// Which worker is called, counted from 1.
+    pub worker: u8,
+    /// Over which connection.
+    pub connection: Connection,
+    /// In which form the key is sent.
+    pub key: KeyForm,
+    /// Uses the key of another intent.
+    pub key_of: Option<String>,
+    /// Uses the arguments of another intent, label included.
+    pub arguments_of: Option<String>,
+    /// Sends the changed arguments of the tool instead of the base ones.
+    pub changed: bool,
+    /// Carries the request id of another call.
+    pub request_id_of: Option<String>,
+    /// What goes wrong with this attempt.
+    pub fault: Option<Fault>,
+    /// When the step ends.
+    pub until: Until,
+}
+
+/// Who calls, in words that every target can fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The first principal; every call is the owner's unless it says otherwise.
+    #[default]
+    Owner,
+    /// A second principal with a scope of its own.
+    Other,
+}
+
+/// Over which connection a call goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connection {
+    /// The one that this role has to this worker; opened when there is none.
+    #[default]
+    Same,
+    /// A fresh one.
+    New,
+}
+
+/// In which form the key is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyForm {
+    /// As the intent has it.
+    #[default]
+    Own,
+    /// Not at all.
+    Missing,
+}
+
+/// When a call step ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// With its answer, or with the certainty that there will be none.
+    #[default]
+    Answered,
+    /// When its fault fired.
+    Reached,
+    /// When its fault fired, or with its answer.
+    ReachedOrAnswered,
+    /// With its answer, or when the target's bound for waiting has passed.
+    AnsweredOrBlocked,
+}
+
+/// Something done to the server, or by the harness.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "act")]
+pub enum Act {
+    /// SIGKILL to the worker's whole process tree.
+    Kill {
+        /// Which worker.
+        worker: u8,
+    },
+    /// SIGTERM, standard input closed, and SIGKILL once the declared time to stop has passed.
+    Stop {
+        /// Which worker.
+        worker: u8,
+    },
+    /// The worker is started again on the same state; one that still lives is killed first.
+    Restart {
+        /// Which worker.
+        worker: u8,
+    },
+    /// What a call holds is let go.
+    Release {
+        /// Which call.
+        call: String,
+    },
+    /// The caller gives a call up: it closes the connection and will never know.
+    Abandon {
+        /// Which call.
+        call: String,
+    },
+    /// Effects are counted now.
+    Observe,
+}
+
+/// Reads one scenario file. `name` is `group/name`.
+///
+/// # Errors
+/// The first thing that does not fit: a word, a type, or a contradiction between steps.
+pub fn parse(name: &str, source: Source<'_>) -> Result<Scenario, InputError> {
+    lower::scenario(name, source, source.parse()?)
+}

@@ -1,0 +1,169 @@
+//! What a target file must agree with itself on.
+
+use super::{Credential, KeyPlace, Target, Transport};
+use crate::input::{InputError, Source};
+use crate::template;
+
+const START_WORDS: [&str; 3] = ["state", "port", "self"];
+const ARGUMENT_WORDS: [&str; 2] = ["label", "key"];
+
+pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    let Some(main) = target.tools.get("main") else {
+        return Err(error(source, "[tool", "no tool plays the part `main`", "name it: `[tool.main]`"));
+    };
+    if target.contract != "1" {
+        return Err(error(
+            source,
+            "contract",
+            "this program knows edition 1 of the contract",
+            "write `contract = \"1\"`",
+        ));
+    }
+    reach(source, target)?;
+    key(source, target)?;
+    placeholders(source, target)?;
+    let counts = target.stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
+    if counts && !main.arguments.to_string().contains("{label}") {
+        return Err(error(
+            source,
+            "[tool.main]",
+            "the arguments carry no `{label}`, so an effect could not be told from another",
+            "put `{label}` into a free text argument that the store keeps",
+        ));
+    }
+    stores(source, target)?;
+    hooks(source, target)
+}
+
+/// An error at the first place where a word stands in the text.
+fn error(source: Source<'_>, word: &str, message: &str, cure: &str) -> InputError {
+    let start = source.text.find(word).unwrap_or(0);
+    source.error(start..start + word.len(), message, cure)
+}
+
+fn reach(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    let main = target.main();
+    match target.reach.transport {
+        Transport::McpStdio if main.name.is_empty() => {
+            Err(error(source, "[tool.main]", "an MCP tool needs a name", "add `name = \"…\"`"))
+        }
+        Transport::McpStdio if target.start.is_none() => Err(error(
+            source,
+            "[reach]",
+            "over stdio the harness has to start the server",
+            "add `[start] command = […]`",
+        )),
+        Transport::Http if main.path.is_empty() => {
+            Err(error(source, "[tool.main]", "an HTTP tool needs a path", "add `path = \"/…\"`"))
+        }
+        Transport::Http => match &target.reach.base {
+            None => {
+                let cure = "add `base = \"http://127.0.0.1:{port}\"`";
+                Err(error(source, "[reach]", "an HTTP target needs a base", cure))
+            }
+            Some(base) if !is_loopback(base) => Err(error(
+                source,
+                base,
+                "only servers on loopback are called",
+                "run the server on this machine and write `http://127.0.0.1:PORT`",
+            )),
+            Some(_) => Ok(()),
+        },
+        Transport::McpStdio => Ok(()),
+    }
+}
+
+/// Whether a base address is plain HTTP to this machine itself.
+pub(crate) fn is_loopback(base: &str) -> bool {
+    let Some(rest) = base.strip_prefix("http://") else { return false };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    if host == "localhost" || host == "[::1]" {
+        return true;
+    }
+    host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn key(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    match (&target.key.at, target.reach.transport) {
+        (KeyPlace::Header(_), Transport::McpStdio) => {
+            let cure = "write `at = \"arguments:/…\"`";
+            Err(error(source, "[key]", "there are no headers over stdio", cure))
+        }
+        (KeyPlace::None, _) if target.key.required => {
+            let cure = "say where it sits, or leave `required` out";
+            Err(error(source, "required", "a key is required but has no place", cure))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn placeholders(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    let mut texts: Vec<&str> = Vec::new();
+    if let Some(start) = &target.start {
+        texts.extend(start.command.iter().map(String::as_str));
+        texts.extend(start.env.values().map(String::as_str));
+        texts.extend(start.folder.as_deref());
+    }
+    texts.extend(target.reach.base.as_deref());
+    texts.extend(target.files.iter().map(|file| file.path.as_str()));
+    for store in &target.stores {
+        texts.extend(store.sqlite.as_deref());
+    }
+    for hook in &target.hooks {
+        texts.push(&hook.reached);
+        texts.extend([&hook.arm, &hook.error, &hook.release].into_iter().flatten().map(|w| w.write.as_str()));
+    }
+    for text in texts {
+        known_words(source, text, &START_WORDS)?;
+    }
+    for tool in target.tools.values() {
+        known_words(source, &tool.arguments.to_string(), &ARGUMENT_WORDS)?;
+        for value in tool.change.values() {
+            known_words(source, &value.to_string(), &ARGUMENT_WORDS)?;
+        }
+    }
+    Ok(())
+}
+
+fn known_words(source: Source<'_>, text: &str, known: &[&str]) -> Result<(), InputError> {
+    let Some(word) = template::unknown(text, known).first().map(|word| format!("{{{word}}}")) else {
+        return Ok(());
+    };
+    let known: Vec<_> = known.iter().map(|word| format!("`{{{word}}}`")).collect();
+    let cure = format!("here one can write {}", known.join(", "));
+    Err(error(source, &word, &format!("unknown placeholder `{word}`"), &cure))
+}
+
+fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    for store in &target.stores {
+        let queries = store.effects.is_some() || store.receipts.is_some();
+        let cure = match (&store.sqlite, &store.command, queries) {
+            (Some(_), None, true) | (None, Some(_), false) => continue,
+            (Some(_), None, false) => "add `effects = \"SELECT …\"`",
+            _ => "write either `sqlite` with a query, or `command`",
+        };
+        return Err(error(source, "[[store]]", "a store that cannot be counted", cure));
+    }
+    Ok(())
+}
+
+fn hooks(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    for hook in &target.hooks {
+        let word = hook.point.word();
+        if !hook.point.is_point() {
+            let cure = "leave it out: the harness reaches messages by itself";
+            return Err(error(source, word, "a hook is for a point inside the server", cure));
+        }
+        if hook.arm.is_none() && hook.error.is_none() {
+            let cure = "add `arm = { write = \"…\", content = \"…\" }`";
+            return Err(error(source, word, "a hook that cannot be armed", cure));
+        }
+    }
+    let envs = target.principals.iter().filter(|p| matches!(p.credential, Credential::Env { .. })).count();
+    if envs != 0 && target.reach.transport == Transport::Http {
+        let cure = "use `credential = { header = { … } }`";
+        return Err(error(source, "env", "over HTTP one process serves every caller", cure));
+    }
+    Ok(())
+}
