@@ -35,10 +35,12 @@ pub struct Attempt<'r> {
     pub ended: Option<(usize, &'r Outcome)>,
     /// Its fault, if it has one.
     pub fault: Option<Fault>,
-    /// When its fault fired.
-    pub fired: Option<usize>,
     /// When its caller gave it up.
     pub abandoned: Option<usize>,
+    /// The process that it went to; 0 where the harness did not start it.
+    pub pid: u32,
+    /// When that process was gone.
+    pub exited: Option<usize>,
 }
 
 impl<'r> Attempt<'r> {
@@ -47,9 +49,12 @@ impl<'r> Attempt<'r> {
         self.replied.or(self.ended).map(|(_, outcome)| outcome)
     }
 
-    /// The moment up to which the attempt may still act: its end, or never.
+    /// The moment up to which the attempt may still act inside the server: its reply, or the end of the
+    /// process. A caller that knows nothing more does not end it.
     pub fn until(&self) -> usize {
-        self.replied.or(self.ended).map_or(usize::MAX, |(seq, _)| seq)
+        let definite = self.ended.filter(|(_, outcome)| !matches!(outcome, Outcome::Unknown { .. }));
+        let answered = self.replied.or(definite).map(|(seq, _)| seq);
+        answered.or(self.exited).unwrap_or(usize::MAX)
     }
 
     /// Whether nothing was done to it.
@@ -97,6 +102,7 @@ impl<'r> Story<'r> {
                 connection,
                 request_id,
                 keyed,
+                pid,
                 ..
             } => {
                 let planned = planned(self.run, call);
@@ -114,8 +120,9 @@ impl<'r> Story<'r> {
                     replied: None,
                     ended: None,
                     fault: planned.and_then(|(fault, _)| fault),
-                    fired: None,
                     abandoned: None,
+                    pid: *pid,
+                    exited: None,
                 });
             }
             What::Replied { call, outcome, .. } => {
@@ -124,8 +131,11 @@ impl<'r> Story<'r> {
             What::Ended { call, outcome } => {
                 self.update(call, |attempt| attempt.ended = Some((seq, outcome)))
             }
-            What::Fired { call, .. } => self.update(call, |attempt| attempt.fired = Some(seq)),
             What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
+            What::Exited { pid, .. } => {
+                let there = self.attempts.iter_mut().filter(|a| a.pid == *pid && a.exited.is_none());
+                there.for_each(|attempt| attempt.exited = Some(seq));
+            }
             What::Settling => self.settling = Some(seq),
             _ => {}
         }
@@ -150,6 +160,13 @@ impl<'r> Story<'r> {
     /// The first count after a moment.
     pub fn count_after(&self, seq: usize) -> Option<(usize, &'r Ledger)> {
         self.counts.iter().find(|(at, _)| *at > seq).copied()
+    }
+
+    /// Whether no attempt but this one can have changed the store between two moments.
+    pub fn alone(&self, attempt: &Attempt<'_>, from: usize, to: usize) -> bool {
+        !self.attempts.iter().any(|other| {
+            other.sent != attempt.sent && other.sent < to && other.until() > from
+        })
     }
 
     /// The effects in a count that one variant of an identity may have made.

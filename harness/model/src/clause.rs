@@ -133,6 +133,11 @@ impl Tally {
         self.untold.get_or_insert_with(|| reason.into());
     }
 
+    /// Whether nothing was found broken so far.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
     /// Kept where a condition holds, broken else.
     pub fn check(
         &mut self,

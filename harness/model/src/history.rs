@@ -41,6 +41,8 @@ pub enum What {
     Exited {
         /// Which worker.
         worker: u8,
+        /// Its process.
+        pid: u32,
         /// Whether the harness ended it.
         by_us: bool,
         /// How it ended, in words.
@@ -58,6 +60,8 @@ pub enum What {
         worker: u8,
         /// That worker's incarnation.
         incarnation: u32,
+        /// Its process; 0 where the harness did not start it.
+        pid: u32,
         /// Over which connection, counted over the whole play.
         connection: u32,
         /// The id that it carries on the wire.

@@ -125,13 +125,11 @@ fn read(story: &Story<'_>, retry: &Retry<'_, '_>, tally: &mut Tally) {
     }
 }
 
-/// The count after an attempt, if it shows more effects of its identity than the count before it.
-/// Other attempts of the identity that were under way meanwhile leave open whose effect that is.
+/// The count after an attempt, if it shows more effects of its identity than the count before it, and
+/// nobody else can have made them.
 fn grown(story: &Story<'_>, again: &Attempt<'_>) -> Option<usize> {
-    let alone =
-        !story.attempts_of(again.identity).any(|other| other.sent != again.sent && other.overlaps(again));
-    let (_, before) = story.count_before(again.sent)?;
-    let (seq, after) = story.count_after(again.until())?;
+    let (from, before) = story.count_before(again.sent)?;
+    let (to, after) = story.count_after(again.until())?;
     let rows = |ledger| story.all_rows(ledger, again.identity).len();
-    (alone && rows(before) > 0 && rows(after) > rows(before)).then_some(seq)
+    (rows(before) > 0 && rows(after) > rows(before) && story.alone(again, from, to)).then_some(to)
 }

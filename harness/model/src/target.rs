@@ -1,17 +1,24 @@
 //! One server under test: how it is started, reached and counted, and what it claims.
 
+mod caller;
 mod check;
+mod claim;
+mod key;
 mod limit;
+mod place;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::caller::{Credential, Principal};
+pub use self::claim::{Effect, Limits, Promise, PromiseKind, Recovery, Replies, Scope, ScopePart};
+pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
+pub use self::place::{FileWrite, Hook, Store};
 use crate::fault::At;
 use crate::input::{InputError, Source};
-use crate::reply::Rule;
 use crate::scenario::Role;
 
 /// A target file, validated.
@@ -169,260 +176,6 @@ pub struct Tool {
 
 fn post() -> String {
     "POST".to_owned()
-}
-
-/// Where the idempotency key sits.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Key {
-    /// The place.
-    #[serde(default)]
-    pub at: KeyPlace,
-    /// Whether a call without a key is refused.
-    #[serde(default)]
-    pub required: bool,
-}
-
-/// A place that carries the key: `arguments:/pointer`, `header:NAME` or `none`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum KeyPlace {
-    /// The tool takes no key.
-    #[default]
-    None,
-    /// A member of the arguments, by JSON pointer.
-    Arguments(String),
-    /// An HTTP header, unquoted.
-    Header(String),
-}
-
-impl std::str::FromStr for KeyPlace {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<KeyPlace, String> {
-        match text.split_once(':') {
-            None if text == "none" => Ok(KeyPlace::None),
-            Some(("arguments", pointer)) if pointer.starts_with('/') => {
-                Ok(KeyPlace::Arguments(pointer.to_owned()))
-            }
-            Some(("header", name)) if !name.is_empty() => Ok(KeyPlace::Header(name.to_owned())),
-            _ => Err(format!(
-                "unknown variant `{text}`, expected one of `arguments:/pointer`, `header:NAME`, `none`"
-            )),
-        }
-    }
-}
-
-impl std::fmt::Display for KeyPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            KeyPlace::None => f.write_str("none"),
-            KeyPlace::Arguments(pointer) => write!(f, "arguments:{pointer}"),
-            KeyPlace::Header(name) => write!(f, "header:{name}"),
-        }
-    }
-}
-
-impl Serialize for KeyPlace {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for KeyPlace {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<KeyPlace, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// What an identity is made of beside operation and key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Scope {
-    /// The parts that the server resolves from the caller.
-    #[serde(default = "principal_part")]
-    pub parts: Vec<ScopePart>,
-}
-
-impl Default for Scope {
-    fn default() -> Scope {
-        Scope { parts: principal_part() }
-    }
-}
-
-fn principal_part() -> Vec<ScopePart> {
-    vec![ScopePart::Principal]
-}
-
-/// One part of a scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ScopePart {
-    /// Who calls.
-    Principal,
-}
-
-/// One caller that the server tells apart.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Principal {
-    /// The part it plays in scenarios.
-    pub role: Role,
-    /// Its name in the scope column of the store.
-    #[serde(default)]
-    pub scope: String,
-    /// How it says who it is.
-    pub credential: Credential,
-}
-
-/// How a caller says who it is; never written to a report or record.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Credential {
-    /// An HTTP header.
-    Header {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: String,
-    },
-    /// The environment of the worker process, which then serves this caller alone.
-    Env {
-        /// The variable.
-        name: String,
-        /// Its value.
-        value: String,
-    },
-}
-
-/// Where rows are counted.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Store {
-    /// The server's own SQLite database.
-    #[serde(default)]
-    pub sqlite: Option<String>,
-    /// A query with the columns `id`, `label` and, where the target has scopes, `scope`.
-    #[serde(default)]
-    pub effects: Option<String>,
-    /// A query with the column `id`: one row for each retained receipt, named by its key.
-    #[serde(default)]
-    pub receipts: Option<String>,
-    /// Instead of a database: a command that prints a JSON array of `{id, label, scope}`.
-    #[serde(default)]
-    pub command: Option<Vec<String>>,
-}
-
-/// What a target promises.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Promise {
-    /// Whether a retry is promised to be safe, and by what.
-    #[serde(default)]
-    pub kind: Option<PromiseKind>,
-    /// How many workers may share one state folder.
-    #[serde(default = "one")]
-    pub workers: u8,
-}
-
-impl Default for Promise {
-    fn default() -> Promise {
-        Promise { kind: None, workers: 1 }
-    }
-}
-
-fn one() -> u8 {
-    1
-}
-
-/// By what a retry is promised to be safe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PromiseKind {
-    /// By an idempotency key.
-    Keyed,
-    /// Nothing is promised: said openly, so that a run need not fail for it.
-    None,
-}
-
-/// What the effects are.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Effect {
-    /// Whether equal arguments are one effect by nature, whatever the key.
-    #[serde(default)]
-    pub natural_key: bool,
-}
-
-/// How a target recovers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recovery {
-    /// How long after the faults stopped a final answer may take.
-    #[serde(default = "Limit::one_minute")]
-    pub bound: Limit,
-}
-
-impl Default for Recovery {
-    fn default() -> Recovery {
-        Recovery { bound: Limit::one_minute() }
-    }
-}
-
-/// Bounds on time that a target declares.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// How long a call waits for a store lock before it answers busy.
-    #[serde(default)]
-    pub lock_timeout: Option<Limit>,
-    /// How long a duplicate waits for the original before it answers in-progress.
-    #[serde(default)]
-    pub in_flight: Option<Limit>,
-}
-
-/// How replies read. Pointers go into the reply document, see [`crate::reply`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Replies {
-    /// Where a success names its effect.
-    #[serde(default)]
-    pub id: Option<String>,
-    /// Where the business result stands, which a retry is compared by.
-    #[serde(default)]
-    pub value: Option<String>,
-    /// Which reply is of which class; the first rule that fits decides.
-    #[serde(default, rename = "rule")]
-    pub rules: Vec<Rule>,
-}
-
-/// Where a call can be stopped inside the server: how it is armed, how it is seen, how it is let go.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Hook {
-    /// Which place of the call.
-    pub point: At,
-    /// Written before the request is sent, so that the call stands at the point.
-    #[serde(default)]
-    pub arm: Option<FileWrite>,
-    /// Written before the request is sent, so that the call fails at the point.
-    #[serde(default)]
-    pub error: Option<FileWrite>,
-    /// The file that appears when the call is there.
-    pub reached: String,
-    /// Written to let the call go on; without it the call can only be ended there.
-    #[serde(default)]
-    pub release: Option<FileWrite>,
-}
-
-/// A file that the harness writes, whole and by rename.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileWrite {
-    /// The file.
-    pub write: String,
-    /// What it holds.
-    #[serde(default)]
-    pub content: String,
 }
 
 /// What judging may know of a target: everything but how it is started and its credentials.

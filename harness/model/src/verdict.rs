@@ -8,6 +8,7 @@ use crate::ability::Ability;
 use crate::attempt::Story;
 use crate::clause::{Clause, Ruling};
 use crate::clauses;
+use crate::history::What;
 use crate::plan::PlannedStep;
 use crate::run::Run;
 
@@ -27,7 +28,7 @@ pub fn judge(run: &Run) -> Verdict {
 /// Asks some clauses of a run.
 pub fn judge_by(run: &Run, clauses: &[&Clause]) -> Verdict {
     let story = Story::of(run);
-    let doubt = Doubt::of(run, &story);
+    let doubt = Doubt::of(run);
     let rulings = clauses.iter().map(|clause| (clause.id.to_owned(), doubt.on(clause, &story))).collect();
     let mut verdict = Verdict { rulings };
     verdict.block(clauses);
@@ -42,12 +43,15 @@ struct Doubt {
 }
 
 impl Doubt {
-    fn of(run: &Run, story: &Story<'_>) -> Doubt {
+    fn of(run: &Run) -> Doubt {
         let interrupted = (!run.complete).then(|| "the run was interrupted".to_owned());
         let unfired = run.plan.steps.iter().find_map(|step| {
             let PlannedStep::Call(call) = step else { return None };
             let fault = call.fault?;
-            let fired = story.attempts.iter().any(|a| a.call == call.name && a.fired.is_some());
+            let fired = run.history.events.iter().any(|event| match &event.what {
+                What::Fired { call: of, .. } => *of == call.name,
+                _ => false,
+            });
             (!fired).then(|| {
                 format!(
                     "the fault `{}` at `{}` on `{}` did not fire",

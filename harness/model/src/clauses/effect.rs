@@ -16,7 +16,13 @@ pub(super) static PERFORMED: Clause = Clause {
     source: "edition 1 of the contract, group effect",
     harm: Harm::WrongClass,
     needs: &[Ability::Count],
-    presupposes: &["effect.acknowledged-exists", "effect.none-on-refusal", "input.key-required"],
+    presupposes: &[
+        "effect.acknowledged-exists",
+        "effect.none-on-refusal",
+        "effect.distinct-intents",
+        "receipt.incidental-ignored",
+        "scope.principal",
+    ],
     rule: performed,
 };
 
@@ -24,13 +30,14 @@ fn performed(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for identity in 0..story.run.plan.identities.len() {
         let Some(first) = story.attempts_of(identity).next() else { continue };
-        let others_before =
-            story.attempts.iter().any(|other| other.sent < first.until() && other.sent != first.sent);
+        let Some((seq, outcome)) = first.ended else { continue };
+        let overlapped = story.attempts.iter().any(|other| {
+            other.sent != first.sent && other.sent < seq && other.until() > first.sent
+        });
         let optional = story.run.plan.key(identity).is_some() && !first.keyed;
-        if !first.undisturbed() || others_before || optional || first.variant != 0 {
+        if !first.undisturbed() || overlapped || optional || first.variant != 0 {
             continue;
         }
-        let Some((seq, outcome)) = first.ended else { continue };
         match outcome {
             Outcome::Acked(_) => tally.held(),
             Outcome::Pending => {}
@@ -75,7 +82,7 @@ fn at_most_once(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for identity in 0..story.run.plan.identities.len() {
         let attempts: Vec<_> = story.attempts_of(identity).collect();
-        if attempts.len() < 2 || attempts.iter().any(|attempt| !attempt.keyed) {
+        if attempts.is_empty() || attempts.iter().any(|attempt| !attempt.keyed) {
             continue;
         }
         let counted = story.counts.iter().map(|(seq, ledger)| {
@@ -84,14 +91,14 @@ fn at_most_once(story: &Story<'_>) -> Ruling {
         match counted.clone().find(|(_, rows, allowed)| rows > allowed) {
             Some((seq, rows, _)) => {
                 let sent = attempts.iter().map(|attempt| attempt.sent);
-                let what = format!("{} attempts of one intent left {rows} effects", attempts.len());
+                let what = format!("one intent, attempted {} times, left {rows} effects", attempts.len());
                 tally.broken(identity, sent.chain([seq]).collect::<Vec<_>>(), what);
             }
             None if counted.count() > 0 => tally.held(),
             None => tally.untold("the effects were never counted"),
         }
     }
-    tally.ruling("no intent was attempted twice")
+    tally.ruling("no intent was attempted")
 }
 
 /// A success names an effect that is at the store before the reply.
@@ -244,15 +251,42 @@ fn none_on_refusal(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for refused in &story.attempts {
         let Some((seq, outcome @ Outcome::Refused { .. })) = refused.ended else { continue };
-        let alone = !story.attempts.iter().any(|other| other.sent != refused.sent && other.overlaps(refused));
-        let before = story.count_before(refused.sent).filter(|_| alone);
-        let (Some((_, before)), Some((counted, after))) = (before, story.count_after(seq)) else { continue };
+        let (Some((from, before)), Some((to, after))) = (story.count_before(refused.sent), story.count_after(seq))
+        else {
+            continue;
+        };
+        if !story.alone(refused, from, to) {
+            continue;
+        }
         let rows = |ledger| story.all_rows(ledger, refused.identity).len();
-        tally.check(rows(after) <= rows(before), refused.identity, [refused.sent, seq, counted], || {
+        tally.check(rows(after) <= rows(before), refused.identity, [refused.sent, seq, to], || {
             format!("`{}` was {outcome}, and yet an effect was added", refused.call)
         });
     }
-    tally.ruling("no attempt was refused while it was alone")
+    for identity in 0..story.run.plan.identities.len() {
+        refused_for_good(story, identity, &mut tally);
+    }
+    tally.ruling("no attempt was refused")
+}
+
+/// An identity all of whose attempts were definitely refused has no effect in the end.
+fn refused_for_good(story: &Story<'_>, identity: usize, tally: &mut Tally) {
+    let attempts: Vec<_> = story.attempts_of(identity).collect();
+    let refused = |attempt: &&Attempt<'_>| matches!(attempt.said(), Some(Outcome::Refused { .. }));
+    let Some((seq, ledger)) = story.run.last_count() else { return };
+    let over = attempts.iter().all(|attempt| attempt.until() < seq);
+    if attempts.is_empty() || !over || !attempts.iter().all(refused) || !tally.is_clean() {
+        return;
+    }
+    // Where the store cannot tell two intents apart, the effects may be the other one's.
+    if story.lookalikes(ledger, identity).len() > 1 {
+        return;
+    }
+    let rows = story.all_rows(ledger, identity).len();
+    let sent = attempts.iter().map(|attempt| attempt.sent).chain([seq]).collect::<Vec<_>>();
+    tally.check(rows == 0, identity, sent, || {
+        format!("every attempt of one intent was refused, and yet it has {rows} effects")
+    });
 }
 
 /// Different keys with identical arguments give distinct effects.

@@ -1,0 +1,325 @@
+//! One caller's attempt: one request on the wire, and whatever its fault does to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nottwice_model::fault::{At, Do, Fault};
+use nottwice_model::history::{Outcome, What, Why};
+use nottwice_model::plan::Plan;
+use nottwice_model::reply::{self, Class};
+use nottwice_model::target::{Credential, KeyPlace};
+use tokio::sync::{Notify, watch};
+
+use crate::connect::Line;
+use crate::hook::Armed;
+use crate::place::Place;
+use crate::recorder::Recorder;
+use crate::transport::{Lost, Reply, Request};
+
+/// Which attempt this is.
+#[derive(Debug, Clone)]
+pub(crate) struct Attempt {
+    pub(crate) call: String,
+    pub(crate) identity: usize,
+    pub(crate) variant: usize,
+    pub(crate) keyed: bool,
+    pub(crate) worker: u8,
+    pub(crate) request_id: u64,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// What the steps of a play and a standing call say to each other.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    /// Whether the fault has fired.
+    pub(crate) reached: watch::Sender<bool>,
+    /// Lets a held call go on.
+    pub(crate) release: Notify,
+}
+
+impl Signals {
+    pub(crate) fn new() -> Arc<Signals> {
+        Arc::new(Signals { reached: watch::channel(false).0, release: Notify::new() })
+    }
+}
+
+/// Everything one attempt needs. `second` is a further link, for the second copy of a message.
+pub(crate) struct Caller {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) place: Arc<Place>,
+    pub(crate) recorder: Recorder,
+    pub(crate) line: Line,
+    pub(crate) second: Option<Line>,
+    pub(crate) attempt: Attempt,
+    pub(crate) signals: Arc<Signals>,
+}
+
+impl Caller {
+    /// Makes the attempt, and writes down how it ended for its caller.
+    pub(crate) async fn attempt(self) -> Outcome {
+        let outcome = self.play().await;
+        self.recorder.add(What::Ended { call: self.attempt.call.clone(), outcome: outcome.clone() });
+        outcome
+    }
+
+    async fn play(&self) -> Outcome {
+        let request = self.request();
+        let bytes = self.line.link.encode(&request);
+        match self.attempt.fault {
+            None => self.plain(&bytes).await,
+            Some(fault) => {
+                self.recorder.add(What::Armed { call: self.attempt.call.clone(), fault });
+                match fault.at {
+                    At::Request => self.on_request(fault, &bytes).await,
+                    At::Reply => self.on_reply(fault, &bytes).await,
+                    _ => self.at_point(fault, &bytes).await,
+                }
+            }
+        }
+    }
+
+    fn request(&self) -> Request {
+        let Attempt { identity, variant, keyed, request_id, .. } = self.attempt;
+        let plan = &self.plan;
+        let mut headers = Vec::new();
+        if let (KeyPlace::Header(name), Some(key), true) = (&plan.target.key.at, plan.key(identity), keyed) {
+            headers.push((name.clone(), key.to_owned()));
+        }
+        if let Some(name) = &self.place.target().reach.request_id {
+            headers.push((name.clone(), request_id.to_string()));
+        }
+        let principal = self.place.principal(plan.identities[identity].role);
+        if let Some(Credential::Header { name, value }) = principal.map(|principal| &principal.credential) {
+            headers.push((name.clone(), value.clone()));
+        }
+        let arguments = plan.arguments(identity, variant, keyed);
+        Request { id: request_id, tool: plan.target.tool.clone(), arguments, headers }
+    }
+
+    /// Gives bytes to the wire and writes down that they were sent.
+    async fn send(&self, line: &Line, call: &str, bytes: &[u8]) {
+        let Attempt { identity, variant, keyed, worker, request_id, .. } = self.attempt;
+        line.link.expect(request_id);
+        self.recorder.add(What::Sent {
+            call: call.to_owned(),
+            identity,
+            variant,
+            worker,
+            incarnation: line.incarnation(),
+            pid: line.worker.as_ref().map_or(0, |worker| worker.pid),
+            connection: line.link.number(),
+            request_id: request_id.to_string(),
+            keyed,
+            bytes: self.recorder.text(bytes),
+        });
+        // A pipe that is closed already shows in the reply that does not come.
+        let _ = line.link.write(bytes).await;
+    }
+
+    async fn plain(&self, bytes: &[u8]) -> Outcome {
+        self.send(&self.line, &self.attempt.call, bytes).await;
+        self.told(self.reply(&self.line, &self.attempt.call, None).await)
+    }
+
+    /// Reads a reply within the caller's patience and writes down what came off the wire.
+    async fn reply(&self, line: &Line, call: &str, most: Option<usize>) -> Result<Outcome, Lost> {
+        let patience = self.place.target().reach.patience.duration();
+        let read = line.link.read(self.attempt.request_id, most);
+        let reply = match tokio::time::timeout(patience, read).await {
+            Err(_) => {
+                line.link.close().await;
+                return Err(Lost::new(Why::TimedOut));
+            }
+            Ok(Err(lost)) => {
+                if !lost.bytes.is_empty() && most.is_none() {
+                    self.recorder.printed(self.attempt.worker, "a reply that ends in the middle", &lost.bytes);
+                }
+                return Err(lost);
+            }
+            Ok(Ok(reply)) => reply,
+        };
+        let outcome = self.read(&reply);
+        let bytes = self.recorder.text(&reply.bytes);
+        self.recorder.add(What::Replied { call: call.to_owned(), bytes, outcome: outcome.clone() });
+        Ok(outcome)
+    }
+
+    /// What a reply says, by the rules of the target.
+    fn read(&self, reply: &Reply) -> Outcome {
+        let facts = &self.plan.target;
+        match reply::classify(&facts.replies, facts.transport, &reply.document) {
+            None => Outcome::Unknown { why: Why::Unclassified },
+            Some(class @ (Class::Ok | Class::Replayed)) => {
+                Outcome::Acked(reply::answer(&facts.replies, facts.transport, class, &reply.document))
+            }
+            Some(Class::Accepted) => Outcome::Pending,
+            Some(Class::Unknown) => Outcome::Unknown { why: Why::SaidUnknown },
+            Some(class) => Outcome::Refused { class, retry_after: retry_after(reply) },
+        }
+    }
+
+    fn told(&self, reply: Result<Outcome, Lost>) -> Outcome {
+        reply.unwrap_or_else(|lost| Outcome::Unknown { why: lost.why })
+    }
+
+    fn fired(&self, evidence: impl Into<String>) {
+        self.recorder.add(What::Fired { call: self.attempt.call.clone(), evidence: evidence.into() });
+        self.signals.reached.send_replace(true);
+    }
+
+    async fn held(&self) {
+        self.signals.release.notified().await;
+        self.recorder.add(What::Released { call: self.attempt.call.clone() });
+    }
+
+    async fn crash(&self) {
+        match &self.line.worker {
+            Some(worker) => worker.kill().await,
+            None => unreachable!("a crash needs the ability to restart, which needs a worker of ours"),
+        }
+    }
+
+    async fn on_request(&self, fault: Fault, bytes: &[u8]) -> Outcome {
+        let call = &self.attempt.call;
+        match fault.deed {
+            Do::Cut => {
+                let passed = fault.bytes.unwrap_or(bytes.len() / 2).min(bytes.len());
+                self.send(&self.line, call, &bytes[..passed]).await;
+                self.line.link.close().await;
+                self.fired(format!("{passed} of {} bytes were sent, then the stream was closed", bytes.len()));
+                Outcome::Unknown { why: Why::NoReply }
+            }
+            Do::Duplicate => {
+                self.send(&self.line, call, bytes).await;
+                let outcome = self.told(self.reply(&self.line, call, None).await);
+                let line = self.second.as_ref().unwrap_or(&self.line);
+                let copy = format!("{call} (second copy)");
+                self.send(line, &copy, bytes).await;
+                if self.reply(line, &copy, None).await.is_ok() {
+                    self.fired("the same bytes were delivered again, and answered");
+                }
+                outcome
+            }
+            Do::Hold => {
+                self.fired("the request was kept back before its first byte");
+                self.held().await;
+                self.plain(bytes).await
+            }
+            Do::Crash => {
+                self.crash().await;
+                self.fired("the worker was killed before the request was given to it");
+                self.send(&self.line, call, bytes).await;
+                self.told(self.reply(&self.line, call, None).await)
+            }
+            Do::Drop | Do::Error => {
+                self.fired(format!("{} bytes were taken off the wire before the server", bytes.len()));
+                Outcome::Unknown { why: Why::NoReply }
+            }
+        }
+    }
+
+    async fn on_reply(&self, fault: Fault, bytes: &[u8]) -> Outcome {
+        let call = &self.attempt.call;
+        self.send(&self.line, call, bytes).await;
+        match fault.deed {
+            Do::Cut => {
+                let most = fault.bytes.unwrap_or(1).max(1);
+                match self.reply(&self.line, call, Some(most)).await {
+                    Err(lost) if !lost.bytes.is_empty() => {
+                        let seen = lost.bytes.len();
+                        self.fired(format!("{seen} bytes of the reply were read, then the stream was closed"));
+                        Outcome::Unknown { why: Why::CutReply }
+                    }
+                    other => self.told(other),
+                }
+            }
+            Do::Hold => {
+                let patience = self.place.target().reach.patience.duration();
+                let begun = self.line.link.begun(self.attempt.request_id);
+                if let Ok(Ok(())) = tokio::time::timeout(patience, begun).await {
+                    self.fired("the reply has begun to arrive and is not read");
+                    self.held().await;
+                }
+                self.told(self.reply(&self.line, call, None).await)
+            }
+            Do::Drop | Do::Duplicate | Do::Crash | Do::Error => {
+                let reply = self.reply(&self.line, call, None).await;
+                let Ok(outcome) = reply else { return self.told(reply) };
+                match fault.deed {
+                    Do::Duplicate => self.fired("the reply was delivered twice; a caller takes the first"),
+                    Do::Crash => {
+                        self.crash().await;
+                        self.fired("the reply was read, and the worker killed before anybody was told");
+                    }
+                    _ => self.fired("the reply was read and given to nobody"),
+                }
+                let told = fault.deed == Do::Duplicate;
+                if told { outcome } else { Outcome::Unknown { why: Why::NoReply } }
+            }
+        }
+    }
+
+    /// Stops the call inside the server, through the hook that the target declares there.
+    async fn at_point(&self, fault: Fault, bytes: &[u8]) -> Outcome {
+        let hook = self.place.target().hook(fault.at).expect("the plan asked for this ability");
+        let armed = match Armed::arm(&self.place, hook, fault.deed) {
+            Ok(armed) => armed,
+            Err(error) => return self.trouble(error),
+        };
+        self.send(&self.line, &self.attempt.call, bytes).await;
+        let reply = self.reply(&self.line, &self.attempt.call, None);
+        tokio::pin!(reply);
+        let evidence = tokio::select! {
+            biased;
+            evidence = armed.reached() => Some(evidence),
+            early = &mut reply => match armed.seen() {
+                Some(evidence) => {
+                    self.fired(evidence);
+                    return self.after_early_reply(fault, early).await;
+                }
+                None => {
+                    if let Err(error) = armed.disarm() {
+                        return self.trouble(error);
+                    }
+                    return self.told(early);
+                }
+            },
+        };
+        if let Some(evidence) = evidence {
+            match fault.deed {
+                Do::Crash => {
+                    self.crash().await;
+                    self.fired(format!("{evidence}; then the worker was killed"));
+                }
+                Do::Hold => {
+                    self.fired(evidence);
+                    self.held().await;
+                    if let Err(error) = armed.release(&self.place) {
+                        return self.trouble(error);
+                    }
+                }
+                _ => self.fired(evidence),
+            }
+        }
+        self.told(reply.await)
+    }
+
+    /// A server that replies before it stands at the point is still killed there.
+    async fn after_early_reply(&self, fault: Fault, early: Result<Outcome, Lost>) -> Outcome {
+        if fault.deed == Do::Crash {
+            self.crash().await;
+        }
+        self.told(early)
+    }
+
+    fn trouble(&self, error: crate::error::DriveError) -> Outcome {
+        self.recorder.add(What::Trouble { what: error.to_string() });
+        Outcome::Unknown { why: Why::NoReply }
+    }
+}
+
+/// For how long a reply asks its caller to wait, in milliseconds.
+fn retry_after(reply: &Reply) -> Option<u64> {
+    let header = reply.document.pointer("/headers/retry-after")?.as_str()?;
+    header.trim().parse::<u64>().ok().map(|seconds| Duration::from_secs(seconds).as_millis() as u64)
+}

@@ -1,0 +1,264 @@
+//! The workers of one play and the links to them: started when first called, opened when asked for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nottwice_model::scenario::Role;
+use nottwice_model::target::{Credential, Era, Start, Transport};
+
+use crate::clock::Clock;
+use crate::error::DriveError;
+use crate::listener;
+use crate::place::Place;
+use crate::recorder::Recorder;
+use crate::transport::Link;
+use crate::transports::http::HttpLink;
+use crate::transports::mcp_stdio::StdioLink;
+use crate::worker::{Seat, Worker};
+
+/// How often a starting server is looked at: a listening socket sends no event to others.
+const GLANCE: Duration = Duration::from_millis(2);
+
+/// Everything that runs and is open in one play. Dropping it ends every process.
+pub(crate) struct Fleet {
+    place: Arc<Place>,
+    era: Era,
+    recorder: Recorder,
+    workers: BTreeMap<Seat, Arc<Worker>>,
+    starts: BTreeMap<Seat, u32>,
+    links: BTreeMap<(u8, Role), Vec<Arc<dyn Link>>>,
+    opened: u32,
+}
+
+/// A link, and whose it is.
+#[derive(Clone)]
+pub(crate) struct Line {
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) worker: Option<Arc<Worker>>,
+}
+
+impl Line {
+    /// How often the worker at the other end has been started.
+    pub(crate) fn incarnation(&self) -> u32 {
+        self.worker.as_ref().map_or(1, |worker| worker.incarnation)
+    }
+}
+
+impl Fleet {
+    pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
+        let (workers, starts, links) = Default::default();
+        Fleet { place, era, recorder, workers, starts, links, opened: 0 }
+    }
+
+    /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
+    /// has a process of its own.
+    fn seat(&self, worker: u8, role: Role) -> Seat {
+        let by_env = self.place.principal(role).is_some_and(|p| matches!(p.credential, Credential::Env { .. }));
+        Seat { worker, role: by_env.then_some(role) }
+    }
+
+    /// A link from a caller to a worker: the one there is, or a fresh one. A worker that was never
+    /// started, or whose only connection is closed, is started.
+    pub(crate) async fn line(&mut self, worker: u8, role: Role, fresh: bool) -> Result<Line, DriveError> {
+        let seat = self.seat(worker, role);
+        let open = self.links.entry((worker, role)).or_default();
+        open.retain(|link| link.is_free());
+        if let (Some(link), false) = (open.last(), fresh) {
+            return Ok(Line { link: link.clone(), worker: self.workers.get(&seat).cloned() });
+        }
+        let transport = self.place.target().reach.transport;
+        let running = match self.place.target().start.clone() {
+            None => None,
+            Some(start) if transport == Transport::Http => match self.workers.get(&seat) {
+                Some(running) => Some(running.clone()),
+                None => Some(self.start(seat, &start).await?),
+            },
+            Some(start) => {
+                self.stop_seat(seat, &start).await;
+                Some(self.start(seat, &start).await?)
+            }
+        };
+        self.opened += 1;
+        let link: Arc<dyn Link> = match (transport, &running) {
+            (Transport::McpStdio, Some(worker)) => Arc::new(self.greet(worker).await?),
+            _ => Arc::new(self.dial(running.as_deref()).await?),
+        };
+        self.links.entry((worker, role)).or_default().push(link.clone());
+        Ok(Line { link, worker: running })
+    }
+
+    async fn start(&mut self, seat: Seat, start: &Start) -> Result<Arc<Worker>, DriveError> {
+        let incarnation = self.starts.get(&seat).copied().unwrap_or(0) + 1;
+        let http = self.place.target().reach.transport == Transport::Http;
+        let port = if http { Some(self.port()?) } else { None };
+        let worker = Worker::start(&self.place, start, seat, incarnation, port, &self.recorder)?;
+        let worker = Arc::new(worker);
+        if let Some(port) = port {
+            self.ready(&worker, start, port).await?;
+        }
+        self.starts.insert(seat, incarnation);
+        self.workers.insert(seat, worker.clone());
+        worker.started();
+        Ok(worker)
+    }
+
+    /// A free port, or the fixed one that the base names, which must be free too.
+    fn port(&self) -> Result<u16, DriveError> {
+        let base = self.place.target().reach.base.as_deref().unwrap_or_default();
+        if !base.contains("{port}") {
+            let port = port_of(base);
+            listener::belongs_to(port, "")?;
+            return Ok(port);
+        }
+        let error = |source| DriveError::Start { command: "a free port".to_owned(), source };
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(error)?;
+        Ok(listener.local_addr().map_err(error)?.port())
+    }
+
+    /// Waits until the worker itself listens and, where the target names a path, answers.
+    async fn ready(&self, worker: &Worker, start: &Start, port: u16) -> Result<(), DriveError> {
+        let clock = Clock::start();
+        let path = self.place.target().reach.ready.clone();
+        loop {
+            if let Some(status) = worker.ended().await {
+                return Err(DriveError::Died { status, said: worker.said() });
+            }
+            if listener::belongs_to(port, &worker.mark)? {
+                let Ok(link) = HttpLink::connect(0, &self.base(Some(port))?).await else { continue };
+                match &path {
+                    None => return Ok(()),
+                    Some(path) if link.get(path).await.is_ok() => return Ok(()),
+                    Some(_) => {}
+                }
+            }
+            if clock.elapsed() > start.ready_within.duration() {
+                return Err(DriveError::NotReady {
+                    within: start.ready_within.to_string(),
+                    said: worker.said(),
+                });
+            }
+            tokio::time::sleep(GLANCE).await;
+        }
+    }
+
+    fn base(&self, port: Option<u16>) -> Result<String, DriveError> {
+        self.place.fill(self.place.target().reach.base.as_deref().unwrap_or_default(), port)
+    }
+
+    async fn dial(&self, worker: Option<&Worker>) -> Result<HttpLink, DriveError> {
+        let base = self.base(worker.and_then(|worker| worker.port))?;
+        HttpLink::connect(self.opened, &base)
+            .await
+            .map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))
+    }
+
+    /// Takes a worker's pipes and speaks the handshake.
+    async fn greet(&self, worker: &Worker) -> Result<StdioLink, DriveError> {
+        let pipes = worker.take_pipes().ok_or_else(|| DriveError::Protocol("the pipes are taken".into()))?;
+        let number = worker.seat.worker;
+        let link = StdioLink::new(self.opened, number, self.era, pipes, self.recorder.clone());
+        let start = self.place.target().start.as_ref().expect("a worker was started by it");
+        let within = start.ready_within;
+        match tokio::time::timeout(within.duration(), link.greet()).await {
+            Ok(Ok(_)) => Ok(link),
+            Ok(Err(_)) => match worker.ended().await {
+                Some(status) => Err(DriveError::Died { status, said: worker.said() }),
+                None => Err(DriveError::Protocol(format!("no answer to the handshake{}", worker.said()))),
+            },
+            Err(_) => Err(DriveError::NotReady { within: within.to_string(), said: worker.said() }),
+        }
+    }
+
+    /// Ends every process of a worker with SIGKILL.
+    pub(crate) async fn kill(&mut self, worker: u8) {
+        self.links.retain(|(of, _), _| *of != worker);
+        for seat in self.seats(worker) {
+            if let Some(worker) = self.workers.remove(&seat) {
+                worker.kill().await;
+            }
+        }
+    }
+
+    /// Asks every process of a worker to stop: its standard input is closed, and it gets SIGTERM.
+    pub(crate) async fn stop(&mut self, worker: u8) {
+        let Some(start) = self.place.target().start.clone() else { return };
+        for ((of, _), links) in &self.links {
+            if *of == worker && self.place.target().reach.transport == Transport::McpStdio {
+                for link in links {
+                    link.close().await;
+                }
+            }
+        }
+        self.links.retain(|(of, _), _| *of != worker);
+        for seat in self.seats(worker) {
+            self.stop_seat(seat, &start).await;
+        }
+    }
+
+    async fn stop_seat(&mut self, seat: Seat, start: &Start) {
+        if let Some(worker) = self.workers.remove(&seat) {
+            worker.stop(start.stop_within.duration()).await;
+        }
+    }
+
+    /// Starts a worker again on the same state, for every caller that had it.
+    pub(crate) async fn restart(&mut self, worker: u8) -> Result<(), DriveError> {
+        self.kill(worker).await;
+        let seats: Vec<_> = self.starts.keys().copied().filter(|seat| seat.worker == worker).collect();
+        for seat in seats {
+            self.line(worker, seat.role.unwrap_or_default(), false).await?;
+        }
+        Ok(())
+    }
+
+    /// Notices workers that are gone, and starts again every one that ever ran.
+    pub(crate) async fn revive(&mut self) -> Result<(), DriveError> {
+        let mut dead = Vec::new();
+        for seat in self.starts.keys() {
+            let alive = match self.workers.get(seat) {
+                Some(worker) => worker.is_alive().await,
+                None => false,
+            };
+            if !alive {
+                dead.push(seat.worker);
+            }
+        }
+        dead.dedup();
+        for worker in dead {
+            self.restart(worker).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether any process of the target still runs, so that its store is read through its locks.
+    pub(crate) async fn any_alive(&self) -> bool {
+        if self.place.target().start.is_none() {
+            return true;
+        }
+        for worker in self.workers.values() {
+            if worker.is_alive().await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Ends everything.
+    pub(crate) async fn end(&mut self) {
+        self.links.clear();
+        for (_, worker) in std::mem::take(&mut self.workers) {
+            worker.kill().await;
+        }
+    }
+
+    fn seats(&self, worker: u8) -> Vec<Seat> {
+        self.workers.keys().copied().filter(|seat| seat.worker == worker).collect()
+    }
+}
+
+/// The port that a base address names.
+fn port_of(base: &str) -> u16 {
+    let authority = base.trim_start_matches("http://").split('/').next().unwrap_or_default();
+    authority.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
+}

@@ -1,0 +1,52 @@
+//! Proof that a listening port belongs to a process that this run started.
+//!
+//! A server left over from an aborted run answers the next run's requests on the same port, with
+//! plausible successes and no rows. On Linux the socket's inode is looked for in the worker's tree;
+//! elsewhere the port was free before, and the worker is alive.
+
+use std::fs;
+
+use crate::error::DriveError;
+use crate::process;
+
+/// The state code of a listening socket in `/proc/net/tcp`.
+const LISTEN: &str = "0A";
+
+/// Fails when somebody else listens on the port. `Ok(false)` means that nobody does yet.
+pub(crate) fn belongs_to(port: u16, mark: &str) -> Result<bool, DriveError> {
+    let Some(inodes) = listening(port) else { return Ok(true) };
+    if inodes.is_empty() {
+        return Ok(false);
+    }
+    let ours = process::marked(mark);
+    if inodes.iter().any(|inode| ours.iter().any(|pid| holds(pid.as_raw(), inode))) {
+        return Ok(true);
+    }
+    let holder = holder(&inodes).unwrap_or_else(|| "of another user".to_owned());
+    Err(DriveError::Stranger { port, pid: holder })
+}
+
+/// The inodes of the sockets that listen on a port; `None` where the system does not say.
+fn listening(port: u16) -> Option<Vec<String>> {
+    let wanted = format!(":{port:04X}");
+    let v4 = fs::read_to_string("/proc/net/tcp").ok()?;
+    let v6 = fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+    let inode = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let [_, local, _, state, _, _, _, _, _, inode, ..] = fields.as_slice() else { return None };
+        (local.ends_with(&wanted) && *state == LISTEN).then(|| (*inode).to_owned())
+    };
+    Some(v4.lines().chain(v6.lines()).filter_map(inode).collect())
+}
+
+fn holds(pid: i32, inode: &str) -> bool {
+    let wanted = format!("socket:[{inode}]");
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    open.flatten().any(|fd| fs::read_link(fd.path()).is_ok_and(|link| link.as_os_str() == wanted.as_str()))
+}
+
+fn holder(inodes: &[String]) -> Option<String> {
+    let pids = fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.find(|pid| inodes.iter().any(|inode| holds(*pid, inode))).map(|pid| pid.to_string())
+}

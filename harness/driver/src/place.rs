@@ -1,0 +1,79 @@
+//! Where a target is played: its file with every placeholder filled.
+
+use std::path::PathBuf;
+
+use nottwice_model::target::{FileWrite, Principal, Target};
+use nottwice_model::template;
+
+use crate::error::DriveError;
+use crate::state::{self, StateFolder};
+
+/// A target and what the file cannot know: where it was read, and which program `{self}` is.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The target.
+    pub target: Target,
+    /// Where its file was read from.
+    pub file: String,
+    /// What `{self}` stands for.
+    pub program: PathBuf,
+}
+
+/// One play's place: a fresh state folder, and the words that the target's texts are filled with.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) setting: Setting,
+    pub(crate) state: StateFolder,
+}
+
+impl Place {
+    /// Makes the state folder and the files that the target wants in it.
+    pub(crate) fn new(setting: &Setting) -> Result<Place, DriveError> {
+        let place = Place { setting: setting.clone(), state: StateFolder::new()? };
+        for file in &place.target().files {
+            state::write_whole(&PathBuf::from(place.fill(&file.path, None)?), &place.fill(&file.content, None)?)?;
+        }
+        Ok(place)
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        &self.setting.target
+    }
+
+    /// Fills `{state}`, `{self}`, `{port}` and `${ENV}`.
+    pub(crate) fn fill(&self, text: &str, port: Option<u16>) -> Result<String, DriveError> {
+        let state = self.state.path().display().to_string();
+        let program = self.setting.program.display().to_string();
+        let port = port.map(|port| port.to_string()).unwrap_or_default();
+        let filled = template::fill(text, &[("state", &state), ("self", &program), ("port", &port)]);
+        fill_env(&filled)
+    }
+
+    /// Writes one of the files that a hook names.
+    pub(crate) fn write(&self, file: &FileWrite) -> Result<(), DriveError> {
+        let path = PathBuf::from(self.fill(&file.write, None)?);
+        state::write_whole(&path, &self.fill(&file.content, None)?)
+    }
+
+    /// Whoever plays a role; a target without principals has one nameless caller.
+    pub(crate) fn principal(&self, role: nottwice_model::scenario::Role) -> Option<&Principal> {
+        self.target().principals.iter().find(|principal| principal.role == role)
+    }
+}
+
+fn fill_env(text: &str) -> Result<String, DriveError> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        filled.push_str(before);
+        let Some((name, after)) = after.split_once('}') else {
+            filled.push_str("${");
+            rest = after;
+            continue;
+        };
+        filled.push_str(&std::env::var(name).map_err(|_| DriveError::MissingEnv(name.to_owned()))?);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}

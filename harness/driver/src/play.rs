@@ -1,0 +1,249 @@
+//! Plays one plan: starts the target, walks the steps, settles, counts, and gives the run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use nottwice_model::fault::{At, Do, Fault};
+use nottwice_model::history::{CountedFrom, Outcome, What};
+use nottwice_model::plan::{Plan, PlannedCall, PlannedStep};
+use nottwice_model::run::Run;
+use nottwice_model::scenario::{Act, Connection, Until};
+use nottwice_model::target::{Credential, Era};
+use tokio::task::JoinHandle;
+
+use crate::caller::{Attempt, Caller, Signals};
+use crate::connect::Fleet;
+use crate::error::DriveError;
+use crate::oracle;
+use crate::place::{Place, Setting};
+use crate::recorder::Recorder;
+
+/// A run, and whether its record on disk is whole.
+#[derive(Debug)]
+pub struct Played {
+    /// The run.
+    pub run: Run,
+    /// The first error of writing the record; the run itself is whole.
+    pub unrecorded: Option<std::io::Error>,
+}
+
+/// A call that a step left standing.
+struct Standing {
+    task: JoinHandle<Outcome>,
+    signals: Arc<Signals>,
+    line: crate::connect::Line,
+    hold: bool,
+}
+
+/// A play that is given up takes its calls with it.
+impl Drop for Standing {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// One play in progress.
+pub(crate) struct Player {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) place: Arc<Place>,
+    pub(crate) recorder: Recorder,
+    pub(crate) fleet: Fleet,
+    standing: BTreeMap<String, Standing>,
+    written: bool,
+}
+
+/// Plays a plan and records it, line by line, in a file if one is named.
+///
+/// # Errors
+/// The target could not be started or counted at all. What goes wrong later is an event of the run.
+pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Result<Played, DriveError> {
+    let place = Arc::new(Place::new(setting)?);
+    let recorder = Recorder::new(plan, record, secrets(setting))?;
+    let era = plan.survey.era.unwrap_or(Era::Legacy);
+    let fleet = Fleet::new(place.clone(), era, recorder.clone());
+    let plan = Arc::new(plan.clone());
+    let mut player =
+        Player { plan, place, recorder, fleet, standing: BTreeMap::new(), written: false };
+    let complete = match player.whole().await {
+        Ok(()) => true,
+        Err(error) if !player.written => return Err(error),
+        Err(error) => {
+            player.recorder.add(What::Trouble { what: error.to_string() });
+            false
+        }
+    };
+    player.fleet.end().await;
+    let (history, unrecorded) = player.recorder.finish(complete);
+    Ok(Played { run: Run { plan: (*player.plan).clone(), history, complete }, unrecorded })
+}
+
+/// Credentials that must not be written down; very short ones would blot out ordinary text.
+fn secrets(setting: &Setting) -> Vec<String> {
+    let values = setting.target.principals.iter().map(|principal| match &principal.credential {
+        Credential::Header { value, .. } | Credential::Env { value, .. } => value.clone(),
+    });
+    values.filter(|value| value.len() >= 8).collect()
+}
+
+impl Player {
+    async fn whole(&mut self) -> Result<(), DriveError> {
+        let first = self.plan.steps.iter().find_map(|step| match step {
+            PlannedStep::Call(call) => Some((call.worker, self.plan.identities[call.identity].role)),
+            _ => None,
+        });
+        if let Some((worker, role)) = first {
+            self.fleet.line(worker, role, false).await?;
+        }
+        self.count().await?;
+        let plan = self.plan.clone();
+        for step in &plan.steps {
+            match step {
+                PlannedStep::Call(call) => self.call(call).await?,
+                PlannedStep::Await(name) => self.wait(name).await,
+                PlannedStep::Act(act) => self.act(act).await?,
+            }
+            self.count().await?;
+        }
+        self.let_all_go().await;
+        self.settle().await
+    }
+
+    async fn call(&mut self, call: &PlannedCall) -> Result<(), DriveError> {
+        let fault = call.fault;
+        let fresh = call.connection == Connection::New;
+        let role = self.plan.identities[call.identity].role;
+        let line = self.fleet.line(call.worker, role, fresh).await?;
+        let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
+        let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
+        let second = if copies && by_connection {
+            Some(self.fleet.line(call.worker, role, true).await?)
+        } else {
+            None
+        };
+        let attempt = Attempt {
+            call: call.name.clone(),
+            identity: call.identity,
+            variant: call.variant,
+            keyed: call.keyed,
+            worker: call.worker,
+            request_id: call.request_id,
+            fault,
+        };
+        let signals = Signals::new();
+        let caller = self.caller(line.clone(), second, attempt, signals.clone());
+        self.written = true;
+        let task = tokio::spawn(caller.attempt());
+        let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
+        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold });
+        self.until(&call.name, call.until).await;
+        Ok(())
+    }
+
+    pub(crate) fn caller(
+        &self,
+        line: crate::connect::Line,
+        second: Option<crate::connect::Line>,
+        attempt: Attempt,
+        signals: Arc<Signals>,
+    ) -> Caller {
+        let (plan, place, recorder) = (self.plan.clone(), self.place.clone(), self.recorder.clone());
+        Caller { plan, place, recorder, line, second, attempt, signals }
+    }
+
+    /// Waits for the end of a call step. A call that still stands stays in the list.
+    async fn until(&mut self, name: &str, until: Until) {
+        let Some(standing) = self.standing.get_mut(name) else { return };
+        let mut reached = standing.signals.reached.subscribe();
+        let ended = match until {
+            Until::Answered => {
+                finish(&mut standing.task, &self.recorder).await;
+                true
+            }
+            Until::Reached | Until::ReachedOrAnswered => {
+                tokio::select! {
+                    biased;
+                    _ = reached.wait_for(|reached| *reached) => false,
+                    () = finish(&mut standing.task, &self.recorder) => true,
+                }
+            }
+            Until::AnsweredOrBlocked => {
+                let limits = &self.plan.target.limits;
+                let declared = limits.in_flight.or(limits.lock_timeout);
+                let bound = declared.unwrap_or(nottwice_model::target::Limit::from_millis(1_000));
+                let answered = finish(&mut standing.task, &self.recorder);
+                tokio::time::timeout(bound.with_tolerance(), answered).await.is_ok()
+            }
+        };
+        if ended {
+            self.standing.remove(name);
+        }
+    }
+
+    async fn wait(&mut self, name: &str) {
+        if let Some(mut standing) = self.standing.remove(name) {
+            finish(&mut standing.task, &self.recorder).await;
+        }
+    }
+
+    async fn act(&mut self, act: &Act) -> Result<(), DriveError> {
+        match act {
+            Act::Kill { worker } => self.fleet.kill(*worker).await,
+            Act::Stop { worker } => self.fleet.stop(*worker).await,
+            Act::Restart { worker } => self.fleet.restart(*worker).await?,
+            Act::Release { call } => self.release(call),
+            Act::Abandon { call } => self.abandon(call).await,
+            Act::Observe => {}
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, call: &str) {
+        if let Some(standing) = self.standing.get_mut(call) {
+            standing.signals.release.notify_one();
+            standing.hold = false;
+        }
+    }
+
+    /// The caller leaves: its task ends, and with it the connection. What the call stands at inside the
+    /// server is let go, or it would stand there for ever.
+    async fn abandon(&mut self, call: &str) {
+        let Some(mut standing) = self.standing.remove(call) else { return };
+        standing.task.abort();
+        let _ = (&mut standing.task).await;
+        standing.line.link.close().await;
+        self.recorder.add(What::Abandoned { call: call.to_owned() });
+    }
+
+    /// Nothing stands after the last step: holds end, and every call is waited for.
+    async fn let_all_go(&mut self) {
+        let names: Vec<_> = self.standing.keys().cloned().collect();
+        for name in &names {
+            self.release(name);
+        }
+        for name in &names {
+            self.wait(name).await;
+        }
+    }
+
+    /// Counts the stores, from a copy if nothing of the server runs.
+    pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
+        let from =
+            if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
+        let (place, may_be_absent) = (self.place.clone(), !self.written);
+        let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
+        if let Some(counted) = counted.await.expect("counting does not panic")? {
+            self.recorder.add(counted);
+        }
+        Ok(())
+    }
+}
+
+/// Waits for a call's task. A panic in it is the harness's own failure and is written down as such.
+async fn finish(task: &mut JoinHandle<Outcome>, recorder: &Recorder) {
+    if let Err(panic) = task.await
+        && panic.is_panic()
+    {
+        recorder.add(What::Trouble { what: "the harness itself failed in a call".to_owned() });
+    }
+}

@@ -1,0 +1,100 @@
+//! Writes the history down while it happens: in memory, and line by line on disk.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use nottwice_model::history::{Event, History, What};
+use nottwice_model::plan::Plan;
+use nottwice_model::record;
+
+use crate::clock::Clock;
+use crate::error::DriveError;
+
+/// How much of a server's own printing is kept for each text.
+const PRINTED_MOST: usize = 4_096;
+
+/// Shared by everything that sees something happen; the order of its lock is the order of the history.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorder {
+    clock: Clock,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    history: History,
+    file: Option<File>,
+    /// The first error of writing; from then on nothing more is written, so that every line is whole.
+    failed: Option<std::io::Error>,
+    secrets: Vec<String>,
+}
+
+impl Recorder {
+    /// A recorder of one play. Credentials never reach what is written.
+    pub(crate) fn new(plan: &Plan, path: Option<&Path>, secrets: Vec<String>) -> Result<Recorder, DriveError> {
+        let file = path.map(|path| {
+            File::create(path).map_err(|source| DriveError::File { path: path.to_owned(), source })
+        });
+        let inner = Inner { history: History::default(), file: file.transpose()?, failed: None, secrets };
+        let recorder = Recorder { clock: Clock::start(), inner: Arc::new(Mutex::new(inner)) };
+        recorder.lock().write(&record::head(plan));
+        Ok(recorder)
+    }
+
+    /// A recorder whose history nobody reads.
+    pub(crate) fn scrap() -> Recorder {
+        let inner = Inner { history: History::default(), file: None, failed: None, secrets: Vec::new() };
+        Recorder { clock: Clock::start(), inner: Arc::new(Mutex::new(inner)) }
+    }
+
+    /// Adds one event.
+    pub(crate) fn add(&self, what: What) {
+        let mut inner = self.lock();
+        let event = Event { at: self.clock.nanos(), what };
+        let line = record::line(&event);
+        inner.write(&line);
+        inner.history.events.push(event);
+    }
+
+    /// Bytes as text, credentials taken out.
+    pub(crate) fn text(&self, bytes: &[u8]) -> String {
+        let mut text = String::from_utf8_lossy(bytes).into_owned();
+        for secret in &self.lock().secrets {
+            text = text.replace(secret.as_str(), "[credential]");
+        }
+        text
+    }
+
+    /// Adds what a worker printed, shortened.
+    pub(crate) fn printed(&self, worker: u8, stream: &str, bytes: &[u8]) {
+        let shown = &bytes[..bytes.len().min(PRINTED_MOST)];
+        let text = self.text(shown);
+        self.add(What::Printed { worker, stream: stream.to_owned(), text });
+    }
+
+    /// Ends the record and gives the history away, with the first error of writing it.
+    pub(crate) fn finish(&self, complete: bool) -> (History, Option<std::io::Error>) {
+        let mut inner = self.lock();
+        if complete {
+            inner.write(&record::tail());
+        }
+        inner.file = None;
+        (std::mem::take(&mut inner.history), inner.failed.take())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic elsewhere cannot leave the list of events half-changed.
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn write(&mut self, line: &str) {
+        if let (Some(file), None) = (&mut self.file, &self.failed) {
+            let written = file.write_all(format!("{line}\n").as_bytes());
+            self.failed = written.err();
+        }
+    }
+}

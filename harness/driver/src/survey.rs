@@ -1,0 +1,162 @@
+//! Finds out what a target can do, in a throw-away process on a throw-away state folder.
+
+use std::path::Path;
+
+use nottwice_model::ability::Ability;
+use nottwice_model::history::{Outcome, What};
+use nottwice_model::plan;
+use nottwice_model::reply::Class;
+use nottwice_model::scenario::Scenario;
+use nottwice_model::survey::{Survey, declared};
+use nottwice_model::target::{Era, KeyPlace, Transport};
+use serde_json::{Value, json};
+
+use crate::error::DriveError;
+use crate::place::{Place, Setting};
+use crate::play::play;
+use crate::recorder::Recorder;
+use crate::transports::mcp_stdio::StdioLink;
+use crate::worker::{Seat, Worker};
+
+/// Surveys a target: its era and tools, and how its key is seen to arrive.
+///
+/// `probe` is a scenario that calls without the key, then twice with it, then with other arguments; its
+/// answers are evidence about the key and nothing else.
+///
+/// # Errors
+/// The target could not be started, reached or counted.
+pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<Survey, DriveError> {
+    let target = &setting.target;
+    let mut survey = Survey { abilities: declared(target), ..Survey::default() };
+    if target.reach.transport == Transport::McpStdio {
+        let (era, described) = describe(setting).await?;
+        survey.era = Some(era);
+        survey.described = described;
+    }
+    survey.key_seen = match &target.key.at {
+        KeyPlace::None => None,
+        KeyPlace::Arguments(pointer) if in_schema(&survey.described, pointer) => {
+            Some("the published input schema has it there".to_owned())
+        }
+        _ => probed(setting, file, &survey, probe).await?,
+    };
+    Ok(survey)
+}
+
+/// Whether a published input schema has a member at a pointer into the arguments.
+fn in_schema(described: &Value, pointer: &str) -> bool {
+    let place = pointer.replace('/', "/properties/");
+    described.pointer(&format!("/inputSchema{place}")).is_some()
+}
+
+/// Asks in which era the server speaks and what it says of the main tool.
+async fn describe(setting: &Setting) -> Result<(Era, Value), DriveError> {
+    let eras: &[Era] = match setting.target.reach.era {
+        Some(Era::Legacy) => &[Era::Legacy],
+        Some(Era::Modern) => &[Era::Modern],
+        None => &[Era::Modern, Era::Legacy],
+    };
+    let mut failure = DriveError::Protocol("it answers in no era of MCP".to_owned());
+    for era in eras {
+        match listed(setting, *era).await {
+            Ok(tools) => {
+                let name = &setting.target.main().name;
+                let tool = tools.iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(name));
+                return tool.map(|tool| (*era, tool.clone())).ok_or_else(|| no_such_tool(name, &tools));
+            }
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+fn no_such_tool(name: &str, tools: &[Value]) -> DriveError {
+    let known: Vec<_> = tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+    DriveError::Protocol(format!("it has no tool `{name}`; its tools are: {}", known.join(", ")))
+}
+
+/// The tools that the server lists in one era. Each era is tried in a process of its own, because some
+/// servers stay in the era of their first message, and some die of a message that they do not know.
+async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
+    let place = std::sync::Arc::new(Place::new(setting)?);
+    let start = setting.target.start.as_ref().expect("checked: stdio needs a start");
+    let recorder = Recorder::scrap();
+    let seat = Seat { worker: 1, role: None };
+    let worker = Worker::start(&place, start, seat, 1, None, &recorder)?;
+    let pipes = worker.take_pipes().expect("just started");
+    let link = StdioLink::new(0, 1, era, pipes, recorder);
+    let asked = async {
+        link.greet().await.ok()?;
+        let list = link.ask(2, "tools/list", json!({})).await.ok()?;
+        list.pointer("/result/tools").and_then(Value::as_array).cloned()
+    };
+    let tools = tokio::time::timeout(start.ready_within.duration(), asked).await;
+    let status = worker.ended().await;
+    let said = worker.said();
+    worker.kill().await;
+    match (tools, status) {
+        (Ok(Some(tools)), _) => Ok(tools),
+        (_, Some(status)) => Err(DriveError::Died { status, said }),
+        (Err(_), None) => Err(DriveError::NotReady { within: start.ready_within.to_string(), said }),
+        (Ok(None), None) => Err(DriveError::Protocol(format!("it does not list its tools{said}"))),
+    }
+}
+
+/// Plays the probe and looks for any sign that the key arrived.
+async fn probed(
+    setting: &Setting,
+    file: &str,
+    survey: &Survey,
+    probe: &Scenario,
+) -> Result<Option<String>, DriveError> {
+    let facts = setting.target.facts(file);
+    let without_change: Scenario;
+    let probe = if survey.abilities.contains_key(&Ability::Change) {
+        probe
+    } else {
+        without_change = Scenario { steps: unchanged(probe), ..probe.clone() };
+        &without_change
+    };
+    let Ok(plans) = plan::plan(probe, &facts, survey, 0, nonce()) else { return Ok(None) };
+    for plan in plans {
+        let played = play(setting, &plan, None::<&Path>).await?;
+        let events = &played.run.history.events;
+        let sign = events.iter().find_map(|event| match &event.what {
+            What::Ended { call, outcome } => sign(call, outcome),
+            What::Counted { ledger, .. } => {
+                let kept = ledger.receipts.iter().flatten().any(|row| plan.keys.iter().any(|k| row.id.contains(k)));
+                kept.then(|| "it stands in the server's own store".to_owned())
+            }
+            _ => None,
+        });
+        if sign.is_some() {
+            return Ok(sign);
+        }
+    }
+    Ok(None)
+}
+
+fn unchanged(probe: &Scenario) -> Vec<nottwice_model::scenario::Step> {
+    use nottwice_model::scenario::Step;
+    let changes = |step: &Step| matches!(step, Step::Call(call) if call.changed);
+    probe.steps.iter().filter(|step| !changes(step)).cloned().collect()
+}
+
+fn sign(call: &str, outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Refused { class: Class::Invalid, .. } if call == "bare" => {
+            Some("a call without it is refused as invalid".to_owned())
+        }
+        Outcome::Acked(answer) if answer.replayed => Some("a repeated call was marked as a replay".to_owned()),
+        Outcome::Refused { class: Class::Conflict, .. } => {
+            Some("other arguments under it were refused as a conflict".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A number that no earlier survey of this process used; a survey's state is thrown away with it.
+fn nonce() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}

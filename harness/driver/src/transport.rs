@@ -1,0 +1,78 @@
+//! What a transport is: one link to one worker, over which single messages go and come.
+//!
+//! Nothing here ever sends a message twice or retries by itself: one attempt is one request on the wire.
+//! Faults are decided by the caller's side, which is why a link offers the bytes themselves.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use nottwice_model::history::Why;
+use nottwice_model::target::Tool;
+use serde_json::Value;
+
+/// A future behind a trait object.
+pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// One call as it is meant, before any transport gave it a form.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// The id on the wire.
+    pub(crate) id: u64,
+    /// The tool or route.
+    pub(crate) tool: Tool,
+    /// Its arguments, the key among them where it sits there.
+    pub(crate) arguments: Value,
+    /// HTTP: headers beyond those of every request, the key and the credential among them.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// One whole reply.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    /// Its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// The document that the target's rules point into.
+    pub(crate) document: Value,
+}
+
+/// Why there is no whole reply.
+#[derive(Debug, Clone)]
+pub(crate) struct Lost {
+    /// What the caller knows.
+    pub(crate) why: Why,
+    /// What came nevertheless.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Lost {
+    pub(crate) fn new(why: Why) -> Lost {
+        Lost { why, bytes: Vec::new() }
+    }
+}
+
+/// One connection to one worker.
+pub(crate) trait Link: Send + Sync {
+    /// Its number over the whole play.
+    fn number(&self) -> u32;
+
+    /// The bytes that carry a request.
+    fn encode(&self, request: &Request) -> Vec<u8>;
+
+    /// Says that a reply to this id is waited for; to be called before its request is written.
+    fn expect(&self, id: u64);
+
+    /// Writes bytes of a request.
+    fn write<'a>(&'a self, bytes: &'a [u8]) -> Later<'a, std::io::Result<()>>;
+
+    /// Waits until a reply has begun to arrive, and takes nothing of it.
+    fn begun(&self, id: u64) -> Later<'_, Result<(), Lost>>;
+
+    /// Reads the whole reply; with `most`, only so many of its bytes, and then closes the stream.
+    fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>>;
+
+    /// Closes the connection, both ways.
+    fn close(&self) -> Later<'_, ()>;
+
+    /// Whether another request may be sent over it while others are under way.
+    fn is_free(&self) -> bool;
+}

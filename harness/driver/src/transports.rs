@@ -1,0 +1,4 @@
+//! The list of transports.
+
+pub(crate) mod http;
+pub(crate) mod mcp_stdio;

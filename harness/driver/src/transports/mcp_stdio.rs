@@ -1,0 +1,221 @@
+//! MCP over standard input and output: one JSON-RPC message a line, replies found by their id.
+//!
+//! A process is one connection. Closing it means closing its standard input and no longer reading.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use nottwice_model::history::Why;
+use nottwice_model::target::Era;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::watch;
+
+use crate::recorder::Recorder;
+use crate::transport::{Later, Link, Lost, Reply, Request};
+
+/// A line longer than this is no message of the protocol.
+const LONGEST_LINE: u64 = 16 * 1024 * 1024;
+
+/// The revision that a legacy handshake offers.
+const LEGACY: &str = "2025-11-25";
+/// The revision that each modern request names.
+const MODERN: &str = "2026-07-28";
+
+/// The pipes of one process.
+pub(crate) struct StdioLink {
+    number: u32,
+    era: Era,
+    stdin: tokio::sync::Mutex<Option<ChildStdin>>,
+    replies: Arc<Replies>,
+    reader: tokio::task::AbortHandle,
+}
+
+/// What came off the pipe and is waited for.
+#[derive(Debug)]
+struct Replies {
+    waiting: Mutex<BTreeMap<u64, Vec<Reply>>>,
+    /// Counts arrivals, so that waiters look again; carries why there will be no more.
+    arrived: watch::Sender<(u64, Option<Why>)>,
+}
+
+impl StdioLink {
+    /// Begins to read the process's standard output.
+    pub(crate) fn new(
+        number: u32,
+        worker: u8,
+        era: Era,
+        pipes: (ChildStdin, ChildStdout),
+        recorder: Recorder,
+    ) -> StdioLink {
+        let (stdin, stdout) = pipes;
+        let replies =
+            Arc::new(Replies { waiting: Mutex::default(), arrived: watch::channel((0, None)).0 });
+        let reader = tokio::spawn(read_lines(stdout, replies.clone(), worker, recorder)).abort_handle();
+        StdioLink { number, era, stdin: tokio::sync::Mutex::new(Some(stdin)), replies, reader }
+    }
+
+    /// Speaks the handshake of the era, if it has one; gives the server's answer.
+    pub(crate) async fn greet(&self) -> Result<Value, Lost> {
+        if self.era == Era::Modern {
+            return Ok(Value::Null);
+        }
+        let client = json!({"name": "nottwice", "version": env!("CARGO_PKG_VERSION")});
+        let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client});
+        let answer = self.ask(1, "initialize", params).await?;
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let sent = self.write(format!("{ready}\n").as_bytes()).await;
+        sent.map_err(|_| Lost::new(Why::NoReply))?;
+        Ok(answer)
+    }
+
+    /// One request of the harness's own, with its whole answer.
+    pub(crate) async fn ask(&self, id: u64, method: &str, params: Value) -> Result<Value, Lost> {
+        self.expect(id);
+        let message = self.message(id, method, params);
+        let sent = self.write(format!("{message}\n").as_bytes()).await;
+        sent.map_err(|_| Lost::new(Why::NoReply))?;
+        Ok(self.read(id, None).await?.document)
+    }
+
+    fn message(&self, id: u64, method: &str, mut params: Value) -> Value {
+        if self.era == Era::Modern {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo":
+                    {"name": "nottwice", "version": env!("CARGO_PKG_VERSION")},
+            });
+        }
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    }
+}
+
+impl Link for StdioLink {
+    fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn encode(&self, request: &Request) -> Vec<u8> {
+        let params = json!({"name": request.tool.name, "arguments": request.arguments});
+        format!("{}\n", self.message(request.id, "tools/call", params)).into_bytes()
+    }
+
+    fn expect(&self, id: u64) {
+        self.replies.lock().entry(id).or_default();
+    }
+
+    fn write<'a>(&'a self, bytes: &'a [u8]) -> Later<'a, std::io::Result<()>> {
+        Box::pin(async move {
+            let mut stdin = self.stdin.lock().await;
+            let Some(stdin) = stdin.as_mut() else { return Err(std::io::ErrorKind::BrokenPipe.into()) };
+            stdin.write_all(bytes).await?;
+            stdin.flush().await
+        })
+    }
+
+    fn begun(&self, id: u64) -> Later<'_, Result<(), Lost>> {
+        Box::pin(async move { self.replies.until(|waiting| waiting.get(&id)?.first().map(|_| ())).await })
+    }
+
+    fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>> {
+        Box::pin(async move {
+            let take = |waiting: &mut BTreeMap<u64, Vec<Reply>>| {
+                let queue = waiting.get_mut(&id).filter(|queue| !queue.is_empty())?;
+                let reply = queue.remove(0);
+                waiting.remove(&id);
+                Some(reply)
+            };
+            let reply = self.replies.until(take).await?;
+            let Some(most) = most else { return Ok(reply) };
+            self.close().await;
+            let seen = reply.bytes.len().min(most);
+            Err(Lost { why: Why::CutReply, bytes: reply.bytes[..seen].to_vec() })
+        })
+    }
+
+    fn close(&self) -> Later<'_, ()> {
+        Box::pin(async move {
+            self.reader.abort();
+            self.stdin.lock().await.take();
+            self.replies.end(Why::NoReply);
+        })
+    }
+
+    fn is_free(&self) -> bool {
+        self.replies.arrived.borrow().1.is_none()
+    }
+}
+
+impl Drop for StdioLink {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Replies {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Vec<Reply>>> {
+        self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits until a look at the replies finds something, or until there will be no more.
+    async fn until<T>(&self, look: impl Fn(&mut BTreeMap<u64, Vec<Reply>>) -> Option<T>) -> Result<T, Lost> {
+        let mut arrivals = self.arrived.subscribe();
+        loop {
+            let ended = arrivals.borrow_and_update().1;
+            if let Some(found) = look(&mut self.lock()) {
+                return Ok(found);
+            }
+            if let Some(why) = ended {
+                return Err(Lost::new(why));
+            }
+            if arrivals.changed().await.is_err() {
+                return Err(Lost::new(Why::NoReply));
+            }
+        }
+    }
+
+    fn end(&self, why: Why) {
+        self.arrived.send_modify(|(count, ended)| {
+            *count += 1;
+            ended.get_or_insert(why);
+        });
+    }
+
+    /// Keeps a reply that is waited for; gives back what is none.
+    fn take(&self, line: Vec<u8>) -> Result<(), Vec<u8>> {
+        let Ok(document) = serde_json::from_slice::<Value>(&line) else { return Err(line) };
+        let Some(id) = document.get("id").and_then(Value::as_u64) else { return Err(line) };
+        if document.get("method").is_some() {
+            return Err(line);
+        }
+        let mut waiting = self.lock();
+        let Some(queue) = waiting.get_mut(&id) else { return Err(line) };
+        queue.push(Reply { bytes: line, document });
+        drop(waiting);
+        self.arrived.send_modify(|(count, _)| *count += 1);
+        Ok(())
+    }
+}
+
+async fn read_lines(stdout: ChildStdout, replies: Arc<Replies>, worker: u8, recorder: Recorder) {
+    let mut reader = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).await;
+        match read {
+            Err(_) | Ok(0) => return replies.end(Why::NoReply),
+            Ok(_) if line.last() != Some(&b'\n') => {
+                recorder.printed(worker, "stdout", &line);
+                let whole = (line.len() as u64) < LONGEST_LINE;
+                return replies.end(if whole { Why::CutReply } else { Why::Unreadable });
+            }
+            Ok(_) => {
+                if let Err(other) = replies.take(line) {
+                    recorder.printed(worker, "stdout", &other);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! One worker of a target: a process tree on a state folder, started, asked to stop, and ended.
+
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nottwice_model::history::What;
+use nottwice_model::scenario::Role;
+use nottwice_model::target::{Credential, Start};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use crate::error::DriveError;
+use crate::place::Place;
+use crate::process;
+use crate::recorder::Recorder;
+
+/// What a worker may see of our own environment.
+const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
+/// How much of its standard error is shown when it does not start.
+const SAID_MOST: usize = 2_000;
+
+/// Which worker, and for whom: where the caller comes from the environment, each caller has a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seat {
+    pub(crate) worker: u8,
+    pub(crate) role: Option<Role>,
+}
+
+/// A running process tree. Dropping it ends the tree.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) seat: Seat,
+    pub(crate) incarnation: u32,
+    pub(crate) port: Option<u16>,
+    pub(crate) pid: u32,
+    pub(crate) mark: String,
+    child: tokio::sync::Mutex<Child>,
+    pipes: Mutex<Option<(ChildStdin, ChildStdout)>>,
+    exited: AtomicBool,
+    recorder: Recorder,
+    said: Arc<Mutex<Vec<u8>>>,
+    /// Kept so that no state folder is removed while a process of it still runs.
+    _place: Arc<Place>,
+}
+
+impl Worker {
+    /// Starts the process. It has its own home, folders and process group, and sees nothing of ours.
+    pub(crate) fn start(
+        place: &Arc<Place>,
+        start: &Start,
+        seat: Seat,
+        incarnation: u32,
+        port: Option<u16>,
+        recorder: &Recorder,
+    ) -> Result<Worker, DriveError> {
+        let mark = format!("{}.{}.{}", std::process::id(), place.state.path().display(), unique());
+        let mut command = command(place, start, seat, port, &mark)?;
+        let piped = port.is_none();
+        command.stdin(if piped { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|source| DriveError::Start { command: start.command.join(" "), source })?;
+        let pid = child.id().expect("a child that was not waited for has an id");
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let stderr = child.stderr.take().expect("piped above");
+        tokio::spawn(listen(stderr, "stderr", seat.worker, recorder.clone(), Some(said.clone())));
+        let stdout = child.stdout.take().expect("piped above");
+        let pipes = match child.stdin.take() {
+            Some(stdin) => Some((stdin, stdout)),
+            None => {
+                tokio::spawn(listen(stdout, "stdout", seat.worker, recorder.clone(), None));
+                None
+            }
+        };
+        Ok(Worker {
+            seat,
+            incarnation,
+            port,
+            pid,
+            mark,
+            child: tokio::sync::Mutex::new(child),
+            pipes: Mutex::new(pipes),
+            exited: AtomicBool::new(false),
+            recorder: recorder.clone(),
+            said,
+            _place: place.clone(),
+        })
+    }
+
+    /// The pipes of a worker that is spoken to over standard input and output; they are given away once.
+    pub(crate) fn take_pipes(&self) -> Option<(ChildStdin, ChildStdout)> {
+        self.pipes.lock().expect("nothing panics under this lock").take()
+    }
+
+    /// Writes down that it answered for the first time.
+    pub(crate) fn started(&self) {
+        let Seat { worker, .. } = self.seat;
+        self.recorder.add(What::Started { worker, incarnation: self.incarnation, pid: self.pid });
+    }
+
+    /// How it ended by itself, if it did.
+    pub(crate) async fn ended(&self) -> Option<String> {
+        let status = self.child.lock().await.try_wait().ok().flatten()?;
+        self.exited(false, status.to_string());
+        Some(status.to_string())
+    }
+
+    /// Whether the tree's leader still runs.
+    pub(crate) async fn is_alive(&self) -> bool {
+        !self.exited.load(Ordering::SeqCst) && self.ended().await.is_none()
+    }
+
+    /// Ends the whole tree with SIGKILL and waits until its leader is gone.
+    pub(crate) async fn kill(&self) {
+        process::kill_tree(self.pid, &self.mark);
+        if let Ok(status) = self.child.lock().await.wait().await {
+            self.exited(true, status.to_string());
+        }
+    }
+
+    /// Asks it to stop with SIGTERM; its standard input is closed by whoever holds the pipe. What still
+    /// runs when its declared time has passed is killed.
+    pub(crate) async fn stop(&self, within: std::time::Duration) {
+        process::ask_to_stop(self.pid);
+        let waited = tokio::time::timeout(within, async { self.child.lock().await.wait().await }).await;
+        match waited {
+            Ok(Ok(status)) => {
+                process::kill_tree(self.pid, &self.mark);
+                self.exited(true, status.to_string());
+            }
+            _ => self.kill().await,
+        }
+    }
+
+    /// The last it printed on standard error, for the message of a failed start.
+    pub(crate) fn said(&self) -> String {
+        let said = self.said.lock().expect("nothing panics under this lock");
+        let text = String::from_utf8_lossy(&said);
+        let text = text.trim();
+        if text.is_empty() { String::new() } else { format!("; it said:\n{}", indent(text)) }
+    }
+
+    fn exited(&self, by_us: bool, status: String) {
+        if !self.exited.swap(true, Ordering::SeqCst) {
+            self.recorder.add(What::Exited { worker: self.seat.worker, pid: self.pid, by_us, status });
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        process::kill_tree(self.pid, &self.mark);
+    }
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// A number that no other worker of this process has.
+fn unique() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn command(
+    place: &Place,
+    start: &Start,
+    seat: Seat,
+    port: Option<u16>,
+    mark: &str,
+) -> Result<Command, DriveError> {
+    let words = start.command.iter().map(|word| place.fill(word, port)).collect::<Result<Vec<_>, _>>()?;
+    let (program, arguments) = words.split_first().ok_or_else(|| DriveError::Start {
+        command: String::new(),
+        source: std::io::Error::other("the command is empty"),
+    })?;
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().process_group(0).kill_on_drop(true);
+    for name in ALLOWED {
+        if let Ok(value) = std::env::var(name) {
+            command.env(name, value);
+        }
+    }
+    let home = place.state.home();
+    command.env("HOME", &home).env("TMPDIR", place.state.temp());
+    for (name, folder) in [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".data"), ("XDG_CACHE_HOME", ".cache")] {
+        command.env(name, home.join(folder));
+    }
+    for (name, value) in &start.env {
+        command.env(name, place.fill(value, port)?);
+    }
+    if let Some(role) = seat.role
+        && let Some(Credential::Env { name, value }) = place.principal(role).map(|p| &p.credential)
+    {
+        command.env(name, value);
+    }
+    command.env(process::MARK, mark);
+    match &start.folder {
+        Some(folder) => command.current_dir(place.fill(folder, port)?),
+        None => command.current_dir(place.state.path()),
+    };
+    Ok(command)
+}
+
+/// Reads what a worker prints beside the protocol, so that it never blocks on a full pipe.
+async fn listen(
+    stream: impl AsyncRead + Unpin,
+    name: &'static str,
+    worker: u8,
+    recorder: Recorder,
+    said: Option<Arc<Mutex<Vec<u8>>>>,
+) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let Ok(chunk) = reader.fill_buf().await else { return };
+        if chunk.is_empty() {
+            return;
+        }
+        recorder.printed(worker, name, chunk);
+        let length = chunk.len();
+        if let Some(said) = &said {
+            let mut said = said.lock().expect("nothing panics under this lock");
+            said.extend_from_slice(chunk);
+            let surplus = said.len().saturating_sub(SAID_MOST);
+            said.drain(..surplus);
+        }
+        reader.consume(length);
+    }
+}

@@ -1,0 +1,116 @@
+//! What a target claims: its promise, its bounds, and how its replies read. Declared, then checked.
+
+use serde::{Deserialize, Serialize};
+
+use super::limit::Limit;
+use crate::reply::Rule;
+
+/// What an identity is made of beside operation and key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// The parts that the server resolves from the caller.
+    #[serde(default = "principal_part")]
+    pub parts: Vec<ScopePart>,
+}
+
+impl Default for Scope {
+    fn default() -> Scope {
+        Scope { parts: principal_part() }
+    }
+}
+
+fn principal_part() -> Vec<ScopePart> {
+    vec![ScopePart::Principal]
+}
+
+/// One part of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScopePart {
+    /// Who calls.
+    Principal,
+}
+
+/// What a target promises.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promise {
+    /// Whether a retry is promised to be safe, and by what.
+    #[serde(default)]
+    pub kind: Option<PromiseKind>,
+    /// How many workers may share one state folder.
+    #[serde(default = "one")]
+    pub workers: u8,
+}
+
+impl Default for Promise {
+    fn default() -> Promise {
+        Promise { kind: None, workers: 1 }
+    }
+}
+
+fn one() -> u8 {
+    1
+}
+
+/// By what a retry is promised to be safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromiseKind {
+    /// By an idempotency key.
+    Keyed,
+    /// Nothing is promised: said openly, so that a run need not fail for it.
+    None,
+}
+
+/// What the effects are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Effect {
+    /// Whether equal arguments are one effect by nature, whatever the key.
+    #[serde(default)]
+    pub natural_key: bool,
+}
+
+/// How a target recovers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recovery {
+    /// How long after the faults stopped a final answer may take.
+    #[serde(default = "Limit::one_minute")]
+    pub bound: Limit,
+}
+
+impl Default for Recovery {
+    fn default() -> Recovery {
+        Recovery { bound: Limit::one_minute() }
+    }
+}
+
+/// Bounds on time that a target declares.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// How long a call waits for a store lock before it answers busy.
+    #[serde(default)]
+    pub lock_timeout: Option<Limit>,
+    /// How long a duplicate waits for the original before it answers in-progress.
+    #[serde(default)]
+    pub in_flight: Option<Limit>,
+}
+
+/// How replies read. Pointers go into the reply document, see [`crate::reply`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replies {
+    /// Where a success names its effect.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Where the business result stands, which a retry is compared by.
+    #[serde(default)]
+    pub value: Option<String>,
+    /// Which reply is of which class; the first rule that fits decides.
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Rule>,
+}

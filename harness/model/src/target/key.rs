@@ -1,0 +1,66 @@
+//! Where the idempotency key sits.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the idempotency key sits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The place.
+    #[serde(default)]
+    pub at: KeyPlace,
+    /// Whether a call without a key is refused.
+    #[serde(default)]
+    pub required: bool,
+}
+
+/// A place that carries the key: `arguments:/pointer`, `header:NAME` or `none`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// The tool takes no key.
+    #[default]
+    None,
+    /// A member of the arguments, by JSON pointer.
+    Arguments(String),
+    /// An HTTP header, unquoted.
+    Header(String),
+}
+
+impl std::str::FromStr for KeyPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KeyPlace, String> {
+        match text.split_once(':') {
+            None if text == "none" => Ok(KeyPlace::None),
+            Some(("arguments", pointer)) if pointer.starts_with('/') => {
+                Ok(KeyPlace::Arguments(pointer.to_owned()))
+            }
+            Some(("header", name)) if !name.is_empty() => Ok(KeyPlace::Header(name.to_owned())),
+            _ => Err(format!(
+                "unknown variant `{text}`, expected one of `arguments:/pointer`, `header:NAME`, `none`"
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for KeyPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KeyPlace::None => f.write_str("none"),
+            KeyPlace::Arguments(pointer) => write!(f, "arguments:{pointer}"),
+            KeyPlace::Header(name) => write!(f, "header:{name}"),
+        }
+    }
+}
+
+impl Serialize for KeyPlace {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for KeyPlace {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<KeyPlace, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

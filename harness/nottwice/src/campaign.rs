@@ -1,0 +1,167 @@
+//! One target, many scenarios: surveyed once, planned, played side by side, judged together.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nottwice_driver::{DriveError, Setting, play, survey};
+use nottwice_model::plan::{self, Plan};
+use nottwice_model::report::{Report, Skipped};
+use nottwice_model::run::Run;
+use nottwice_model::scenario::Scenario;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::{Failure, shelf};
+
+/// What is to be played, and how.
+#[derive(Debug, Clone)]
+pub struct Campaign {
+    /// The target.
+    pub setting: Setting,
+    /// The scenarios.
+    pub scenarios: Vec<Scenario>,
+    /// The seed of every choice.
+    pub seed: u64,
+    /// Where runs are recorded; nowhere if absent.
+    pub runs: Option<PathBuf>,
+    /// How many plans are played at a time.
+    pub jobs: usize,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Done {
+    /// The verdict.
+    pub report: Report,
+    /// What the user should know about the records.
+    pub warnings: Vec<String>,
+    /// Whether somebody ended it early; what was played until then is judged.
+    pub interrupted: bool,
+}
+
+/// How many plans are played at a time unless said: a play mostly waits for its server.
+pub fn usual_jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from) * 2
+}
+
+/// A fresh number for one play, so that no receipt of an earlier one answers it.
+pub fn nonce() -> u64 {
+    uuid::Uuid::new_v4().as_u64_pair().0
+}
+
+impl Campaign {
+    /// Surveys, plans, plays and judges.
+    ///
+    /// # Errors
+    /// A folder or file of the harness cannot be made, or the harness itself failed. A target that
+    /// cannot be started is no error: the report says so.
+    pub async fn play(self) -> Result<Done, Failure> {
+        let facts = self.setting.target.facts(&self.setting.file);
+        let found = match survey(&self.setting, &self.setting.file, &shelf::probe()?).await {
+            Ok(found) => found,
+            Err(error) => {
+                let mut report = Report::of(Some(facts), Vec::new(), Vec::new());
+                report.failure = Some(error.to_string());
+                return Ok(Done { report, warnings: Vec::new(), interrupted: false });
+            }
+        };
+        let mut plans = Vec::new();
+        let mut skipped = Vec::new();
+        for scenario in &self.scenarios {
+            match plan::plan(scenario, &facts, &found, self.seed, nonce()) {
+                Ok(planned) => plans.extend(planned),
+                Err(lacks) => {
+                    let scenario = scenario.name.clone();
+                    skipped.push(Skipped { scenario, lacks, cure: lacks.cure() });
+                }
+            }
+        }
+        let played = self.play_all(plans).await?;
+        let mut report = Report::of(Some(facts), played.runs.into_values().collect(), skipped);
+        report.failure = played.failure;
+        Ok(Done { report, warnings: played.warnings, interrupted: played.interrupted })
+    }
+
+    /// Plays plans side by side; the order of the runs is that of the plans, however they end.
+    async fn play_all(&self, plans: Vec<Plan>) -> Result<Played, Failure> {
+        let slots = Arc::new(Semaphore::new(self.jobs.max(1)));
+        let mut playing = JoinSet::new();
+        for (place, plan) in plans.into_iter().enumerate() {
+            let record = self.record(&plan)?;
+            let (setting, slots) = (self.setting.clone(), slots.clone());
+            playing.spawn(async move {
+                let _slot = slots.acquire_owned().await.expect("nobody closes it");
+                (place, play(&setting, &plan, record.as_deref()).await, record)
+            });
+        }
+        let mut all = Played::default();
+        let interrupt = interrupted();
+        tokio::pin!(interrupt);
+        loop {
+            let joined = tokio::select! {
+                biased;
+                () = &mut interrupt, if !all.interrupted => {
+                    // Dropping a play ends every process that it started.
+                    all.interrupted = true;
+                    playing.abort_all();
+                    continue;
+                }
+                joined = playing.join_next() => joined,
+            };
+            match joined {
+                None => return Ok(all),
+                Some(Ok((place, played, record))) => all.take(place, played, record),
+                Some(Err(error)) if error.is_cancelled() => {}
+                Some(Err(error)) => return Err(Failure::Harness(error.to_string())),
+            }
+        }
+    }
+
+    fn record(&self, plan: &Plan) -> Result<Option<PathBuf>, Failure> {
+        let Some(runs) = &self.runs else { return Ok(None) };
+        let folder = runs.join(&plan.target.name);
+        std::fs::create_dir_all(&folder).map_err(|source| Failure::Read { path: folder.clone(), source })?;
+        Ok(Some(folder.join(format!("{}.jsonl", plan.scenario.replace('/', "-")))))
+    }
+}
+
+/// What has been played so far.
+#[derive(Default)]
+struct Played {
+    /// Runs with their records, by the place of their plan.
+    runs: BTreeMap<usize, (Run, String)>,
+    failure: Option<String>,
+    warnings: Vec<String>,
+    interrupted: bool,
+}
+
+impl Played {
+    fn take(
+        &mut self,
+        place: usize,
+        played: Result<nottwice_driver::Played, DriveError>,
+        record: Option<PathBuf>,
+    ) {
+        match played {
+            Ok(played) => {
+                let record = record.map(|path| path.display().to_string()).unwrap_or_default();
+                if let Some(error) = played.unrecorded {
+                    self.warnings.push(format!("the record {record} ends early: {error}"));
+                }
+                self.runs.insert(place, (played.run, record));
+            }
+            Err(error) => drop(self.failure.get_or_insert(error.to_string())),
+        }
+    }
+}
+
+/// Ends when somebody presses Ctrl-C or sends SIGTERM.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut term) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = term.recv() => {}
+    }
+}

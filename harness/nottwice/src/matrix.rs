@@ -1,0 +1,185 @@
+//! The kill matrix: every scenario against the reference and each of its defects, and what it must say.
+//!
+//! A check that cannot fail is a defect of ours. Each defect must be named by the clauses that its
+//! scenarios say, and by no other; the reference must keep everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use nottwice_driver::Setting;
+use nottwice_model::clause::Ruling;
+use nottwice_model::clauses;
+use nottwice_model::report::Report;
+use nottwice_model::scenario::Scenario;
+
+use crate::campaign::Campaign;
+use crate::{Failure, shelf};
+
+/// The targets whose defects are played.
+pub const TARGETS: [&str; 2] = ["reference-stdio", "reference-http"];
+
+/// The clauses that a scenario named, by scenario.
+pub type Row = BTreeMap<String, BTreeSet<String>>;
+
+/// What was seen.
+#[derive(Debug)]
+pub struct Matrix {
+    /// The shipped scenarios.
+    pub scenarios: Vec<Scenario>,
+    /// What was said of each defect, over all targets.
+    pub defects: BTreeMap<String, Row>,
+    /// What was wrong with the reference, or could not be told.
+    pub unclean: Vec<String>,
+}
+
+/// Plays the whole matrix. `program` is the `nottwice` binary, which embeds the servers.
+///
+/// # Errors
+/// The harness itself failed.
+pub async fn play(program: &Path, jobs: usize) -> Result<Matrix, Failure> {
+    let mut matrix =
+        Matrix { scenarios: shelf::scenarios()?, defects: BTreeMap::new(), unclean: Vec::new() };
+    let mut exercised = BTreeSet::new();
+    for target in TARGETS {
+        let report = report(program, target, &matrix.scenarios, jobs).await?;
+        matrix.reference(target, &report, &mut exercised);
+        for defect in nottwice_fixtures::defects() {
+            let report = report_of(program, target, defect.name, &matrix.scenarios, jobs).await?;
+            matrix.defect(target, defect.name, &report);
+        }
+    }
+    for clause in clauses::ALL.iter().filter(|clause| !exercised.contains(clause.id)) {
+        matrix.unclean.push(format!("{} is held by no run of the reference", clause.id));
+    }
+    Ok(matrix)
+}
+
+async fn report_of(
+    program: &Path,
+    target: &str,
+    defect: &str,
+    scenarios: &[Scenario],
+    jobs: usize,
+) -> Result<Report, Failure> {
+    report(program, &format!("{target}+{defect}"), scenarios, jobs).await
+}
+
+async fn report(program: &Path, name: &str, scenarios: &[Scenario], jobs: usize) -> Result<Report, Failure> {
+    let file = format!("shipped:{name}");
+    let setting = Setting { target: shelf::target(&file)?, file, program: program.to_owned() };
+    let campaign = Campaign { setting, scenarios: scenarios.to_vec(), seed: 1, runs: None, jobs };
+    Ok(campaign.play().await?.report)
+}
+
+impl Matrix {
+    fn reference(&mut self, target: &str, report: &Report, exercised: &mut BTreeSet<String>) {
+        self.unclean.extend(report.failure.iter().map(|why| format!("{target}: {why}")));
+        for case in &report.cases {
+            let scenario = &case.run.plan.scenario;
+            for (clause, ruling) in &case.verdict.rulings {
+                let wrong = match ruling {
+                    Ruling::Broken { findings } | Ruling::Blocked { findings, .. } => &findings[0].what,
+                    Ruling::CouldNotTell { reason } => reason,
+                    Ruling::Held { .. } => {
+                        exercised.insert(clause.clone());
+                        continue;
+                    }
+                    Ruling::NotExercised { .. } | Ruling::NotApplicable { .. } => continue,
+                };
+                self.unclean.push(format!("{target}, {scenario}: the reference and {clause}: {wrong}"));
+            }
+        }
+    }
+
+    fn defect(&mut self, target: &str, defect: &str, report: &Report) {
+        let row = self.defects.entry(defect.to_owned()).or_default();
+        for case in &report.cases {
+            let named = case.verdict.roots().map(str::to_owned);
+            row.entry(case.run.plan.scenario.clone()).or_default().extend(named);
+            if let Some(trouble) = case.run.trouble() {
+                self.unclean.push(format!("{target}+{defect}, {}: {trouble}", case.run.plan.scenario));
+            }
+        }
+        self.unclean.extend(report.failure.iter().map(|why| format!("{target}+{defect}: {why}")));
+        row.retain(|_, clauses| !clauses.is_empty());
+    }
+
+    /// Everything that must hold of the matrix and does not.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut complaints = self.unclean.clone();
+        complaints.extend(self.differences());
+        complaints.extend(self.idle());
+        complaints.extend(self.twins());
+        complaints
+    }
+
+    /// Where what was seen is not what the scenarios say.
+    fn differences(&self) -> Vec<String> {
+        let nothing = BTreeSet::new();
+        let mut found = Vec::new();
+        for scenario in &self.scenarios {
+            for (defect, row) in &self.defects {
+                let seen = row.get(&scenario.name).unwrap_or(&nothing);
+                let said = scenario.catches.get(defect).unwrap_or(&nothing);
+                if seen != said {
+                    let name = &scenario.name;
+                    found.push(format!("{name}: {defect} was named by {seen:?}, and it says {said:?}"));
+                }
+            }
+            for defect in scenario.catches.keys().filter(|defect| !self.defects.contains_key(*defect)) {
+                found.push(format!("{}: there is no defect `{defect}`", scenario.name));
+            }
+        }
+        found
+    }
+
+    /// Clauses, defects and scenarios that show nothing.
+    fn idle(&self) -> Vec<String> {
+        let named: BTreeSet<_> = self.defects.values().flat_map(BTreeMap::values).flatten().collect();
+        let clauses = clauses::ALL.iter().filter(|clause| !named.contains(&clause.id.to_owned()));
+        let defects = self.defects.iter().filter(|(_, row)| row.is_empty());
+        let scenarios = self.scenarios.iter().filter(|scenario| self.column(&scenario.name).is_empty());
+        clauses
+            .map(|clause| format!("{} is broken by no defect", clause.id))
+            .chain(defects.map(|(defect, _)| format!("{defect} is caught by no scenario")))
+            .chain(scenarios.map(|scenario| format!("{} catches no defect", scenario.name)))
+            .collect()
+    }
+
+    /// Two defects with one row cannot be told apart; two scenarios with one column say the same.
+    fn twins(&self) -> Vec<String> {
+        let rows = self.defects.iter().map(|(name, row)| (name.clone(), row.clone())).collect::<Vec<_>>();
+        let columns =
+            self.scenarios.iter().map(|s| (s.name.clone(), self.column(&s.name))).collect::<Vec<_>>();
+        let pairs = |all: &[(String, Row)], what: &str| {
+            let mut found = Vec::new();
+            for (place, (one, row)) in all.iter().enumerate() {
+                for (other, same) in &all[place + 1..] {
+                    if row == same {
+                        found.push(format!("{one} and {other} have the same {what}"));
+                    }
+                }
+            }
+            found
+        };
+        [pairs(&rows, "row"), pairs(&columns, "column")].concat()
+    }
+
+    /// What one scenario said, by defect.
+    fn column(&self, scenario: &str) -> Row {
+        let cells = self.defects.iter().filter_map(|(defect, row)| Some((defect.clone(), row.get(scenario)?.clone())));
+        cells.collect()
+    }
+
+    /// The matrix as a table: a line for each defect.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("| defect | scenario | named by |\n|---|---|---|\n");
+        for (defect, row) in &self.defects {
+            for (scenario, clauses) in row {
+                let clauses: Vec<_> = clauses.iter().map(|clause| format!("`{clause}`")).collect();
+                text.push_str(&format!("| {defect} | {scenario} | {} |\n", clauses.join(", ")));
+            }
+        }
+        text
+    }
+}
