@@ -278,7 +278,7 @@ impl Caller {
                     return self.after_early_reply(fault, early).await;
                 }
                 None => {
-                    if let Err(error) = armed.disarm() {
+                    if let Err(error) = armed.disarm(&self.place) {
                         return self.trouble(error);
                     }
                     return self.told(early);

@@ -106,14 +106,12 @@ impl Fleet {
     /// A free port, or the fixed one that the base names, which must be free too.
     fn port(&self) -> Result<u16, DriveError> {
         let base = self.place.target().reach.base.as_deref().unwrap_or_default();
-        if !base.contains("{port}") {
-            let port = port_of(base);
-            listener::belongs_to(port, "")?;
-            return Ok(port);
+        if base.contains("{port}") {
+            return listener::free_port();
         }
-        let error = |source| DriveError::Start { command: "a free port".to_owned(), source };
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(error)?;
-        Ok(listener.local_addr().map_err(error)?.port())
+        let port = port_of(base);
+        listener::belongs_to(port, "")?;
+        Ok(port)
     }
 
     /// Waits until the worker itself listens and, where the target names a path, answers.

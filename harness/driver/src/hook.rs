@@ -58,9 +58,11 @@ impl Armed {
         self.hook.release.as_ref().map_or(Ok(()), |release| place.write(release))
     }
 
-    /// Takes the arming back, so that no later call runs into it.
-    pub(crate) fn disarm(&self) -> Result<(), DriveError> {
-        remove(&self.armed)
+    /// Takes the arming back, so that no later call runs into it; what a server works on behind its own
+    /// reply is let go in advance.
+    pub(crate) fn disarm(&self, place: &Place) -> Result<(), DriveError> {
+        remove(&self.armed)?;
+        self.release(place)
     }
 }
 

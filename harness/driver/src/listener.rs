@@ -5,12 +5,34 @@
 //! elsewhere the port was free before, and the worker is alive.
 
 use std::fs;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::DriveError;
 use crate::process;
 
+/// The ports that are handed out: below those that systems give to outgoing connections, so that none of
+/// these can take a port between its choice and the server's bind.
+const PORTS: std::ops::Range<u16> = 20_000..32_000;
+
 /// The state code of a listening socket in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
+
+/// A port that is free now and that this process has not handed out before it went round once.
+pub(crate) fn free_port() -> Result<u16, DriveError> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Two harnesses on one machine begin at different places.
+    let first = std::process::id() * 67;
+    for _ in PORTS {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = PORTS.start + ((first + step) % u32::from(PORTS.end - PORTS.start)) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    let source = std::io::Error::from(std::io::ErrorKind::AddrInUse);
+    Err(DriveError::Start { command: "a server on a free port".to_owned(), source })
+}
 
 /// Fails when somebody else listens on the port. `Ok(false)` means that nobody does yet.
 pub(crate) fn belongs_to(port: u16, mark: &str) -> Result<bool, DriveError> {

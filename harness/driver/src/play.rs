@@ -50,7 +50,7 @@ pub(crate) struct Player {
     pub(crate) recorder: Recorder,
     pub(crate) fleet: Fleet,
     standing: BTreeMap<String, Standing>,
-    written: bool,
+    begun: bool,
 }
 
 /// Plays a plan and records it, line by line, in a file if one is named.
@@ -64,10 +64,10 @@ pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Resu
     let fleet = Fleet::new(place.clone(), era, recorder.clone());
     let plan = Arc::new(plan.clone());
     let mut player =
-        Player { plan, place, recorder, fleet, standing: BTreeMap::new(), written: false };
+        Player { plan, place, recorder, fleet, standing: BTreeMap::new(), begun: false };
     let complete = match player.whole().await {
         Ok(()) => true,
-        Err(error) if !player.written => return Err(error),
+        Err(error) if !player.begun => return Err(error),
         Err(error) => {
             player.recorder.add(What::Trouble { what: error.to_string() });
             false
@@ -132,7 +132,7 @@ impl Player {
         };
         let signals = Signals::new();
         let caller = self.caller(line.clone(), second, attempt, signals.clone());
-        self.written = true;
+        self.begun = true;
         let task = tokio::spawn(caller.attempt());
         let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
         self.standing.insert(call.name.clone(), Standing { task, signals, line, hold });
@@ -230,7 +230,7 @@ impl Player {
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
         let from =
             if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
-        let (place, may_be_absent) = (self.place.clone(), !self.written);
+        let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_replied());
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
         if let Some(counted) = counted.await.expect("counting does not panic")? {
             self.recorder.add(counted);

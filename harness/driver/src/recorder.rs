@@ -58,6 +58,11 @@ impl Recorder {
         inner.history.events.push(event);
     }
 
+    /// Whether the server has answered any call, and so must have made its store.
+    pub(crate) fn has_replied(&self) -> bool {
+        self.lock().history.events.iter().any(|event| matches!(event.what, What::Replied { .. }))
+    }
+
     /// Bytes as text, credentials taken out.
     pub(crate) fn text(&self, bytes: &[u8]) -> String {
         let mut text = String::from_utf8_lossy(bytes).into_owned();

@@ -5,8 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::fault::Do;
 use crate::plan::{Plan, PlannedStep};
 use crate::scenario::{Act, Connection, Role};
+
+/// A kill is a restart in worse weather.
+const KILLED: [&str; 2] = ["restart", "kill"];
 
 /// The circumstances of a plan, each as a word.
 pub fn of(plan: &Plan) -> BTreeSet<String> {
@@ -17,6 +21,12 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
             PlannedStep::Call(call) => {
                 if let Some(fault) = call.fault {
                     found.insert(format!("{} {}", fault.at.word(), fault.deed.word()));
+                    if fault.deed == Do::Crash {
+                        found.extend(KILLED.map(str::to_owned));
+                    }
+                    if fault.deed == Do::Cut {
+                        found.insert("new connection".to_owned());
+                    }
                 }
                 if call.connection == Connection::New {
                     found.insert("new connection".to_owned());
@@ -34,9 +44,11 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
                     found.insert("reused request id".to_owned());
                 }
             }
-            PlannedStep::Act(Act::Kill { .. }) => drop(found.insert("kill".to_owned())),
-            PlannedStep::Act(Act::Stop { .. }) => drop(found.insert("stop".to_owned())),
-            PlannedStep::Act(Act::Abandon { .. }) => drop(found.insert("abandoned".to_owned())),
+            PlannedStep::Act(Act::Kill { .. }) => found.extend(KILLED.map(str::to_owned)),
+            PlannedStep::Act(Act::Stop { .. } | Act::Restart { .. }) => drop(found.insert("restart".to_owned())),
+            PlannedStep::Act(Act::Abandon { .. }) => {
+                found.extend(["abandoned", "new connection"].map(str::to_owned));
+            }
             PlannedStep::Act(_) | PlannedStep::Await(_) => {}
         }
     }

@@ -23,8 +23,9 @@ pub enum Between {
 pub struct Retry<'s, 'r> {
     /// The attempt that made the result.
     pub first: &'s Attempt<'r>,
-    /// The effect that the result names, where it is known.
-    pub id: Option<&'r str>,
+    /// The effect that the result names, where it is known. Attempts that raced with the first may have
+    /// been told of another one; whose fault that is, is no question of replaying.
+    pub ids: Vec<&'r str>,
     /// The retry.
     pub again: &'s Attempt<'r>,
     /// What lies between them.
@@ -53,6 +54,10 @@ fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'
         let answer = outcome.acked()?;
         (seq < again.sent).then_some((first, answer.id.as_deref()))
     });
+    let racing = |first: &Attempt<'_>| {
+        let rivals = earlier().filter(|rival| rival.overlaps(first)).filter_map(|rival| rival.said()?.acked());
+        rivals.filter_map(|answer| answer.id.as_deref()).collect::<Vec<_>>()
+    };
     // Over a new connection the promise is wider: the result is recovered even if nobody ever saw the
     // first reply, as long as the store shows that there was an effect.
     let made = || {
@@ -64,7 +69,8 @@ fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'
         })
     };
     let (first, id) = answered.or_else(made)?;
-    Some(Retry { first, id, again, between: between(story, first, again) })
+    let ids = id.into_iter().chain(racing(first)).collect();
+    Some(Retry { first, ids, again, between: between(story, first, again) })
 }
 
 fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Between {
@@ -72,13 +78,24 @@ fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Betwe
         story.attempts_of(first.identity).filter(|other| other.sent > first.sent && other.sent <= again.sent);
     if first.worker == again.worker && first.incarnation != again.incarnation {
         Between::Restart
-    } else if first.connection != again.connection && meanwhile.clone().any(|other| other.fresh) {
+    } else if first.connection != again.connection
+        && (keeps_connections(story) || meanwhile.clone().any(|other| other.fresh))
+    {
         Between::NewConnection
     } else if meanwhile.any(|other| other.variant != first.variant && is_conflict(other)) {
         Between::RefusedConflict
     } else {
         Between::Nothing
     }
+}
+
+/// Whether any connection carried two attempts. A server that closes each one after its reply leaves
+/// its callers no choice, and a new connection is then nothing special.
+fn keeps_connections(story: &Story<'_>) -> bool {
+    let shared = |one: &Attempt<'_>| {
+        story.attempts.iter().any(|other| other.sent != one.sent && other.connection == one.connection)
+    };
+    story.attempts.iter().any(shared)
 }
 
 fn is_conflict(attempt: &Attempt<'_>) -> bool {
@@ -98,8 +115,8 @@ fn read(story: &Story<'_>, retry: &Retry<'_, '_>, tally: &mut Tally) {
     let events = vec![first.sent, again.sent, seq];
     match outcome {
         Outcome::Acked(answer) => {
-            if let (Some(before), Some(now)) = (retry.id, answer.id.as_deref())
-                && before != now
+            if let (Some(before), Some(now)) = (retry.ids.first(), answer.id.as_deref())
+                && !retry.ids.contains(&now)
             {
                 let what = format!(
                     "`{}` had the effect {before}; its retry `{}` was told of the effect {now}",

@@ -113,7 +113,7 @@ impl Matrix {
         complaints
     }
 
-    /// Where what was seen is not what the scenarios say.
+    /// What the scenarios say they catch, and did not.
     fn differences(&self) -> Vec<String> {
         let nothing = BTreeSet::new();
         let mut found = Vec::new();
@@ -121,9 +121,9 @@ impl Matrix {
             for (defect, row) in &self.defects {
                 let seen = row.get(&scenario.name).unwrap_or(&nothing);
                 let said = scenario.catches.get(defect).unwrap_or(&nothing);
-                if seen != said {
+                for clause in said.difference(seen) {
                     let name = &scenario.name;
-                    found.push(format!("{name}: {defect} was named by {seen:?}, and it says {said:?}"));
+                    found.push(format!("{name} says that {clause} names {defect}; it was named by {seen:?}"));
                 }
             }
             for defect in scenario.catches.keys().filter(|defect| !self.defects.contains_key(*defect)) {

@@ -32,11 +32,20 @@ pub fn of<'r>(run: &'r Run, finding: &Finding) -> Evidence<'r> {
     let decides = |attempt: &&Attempt<'_>| {
         let own =
             [Some(attempt.sent), attempt.replied.map(|(seq, _)| seq), attempt.ended.map(|(seq, _)| seq)];
-        let faults = [attempt.fired, attempt.abandoned];
-        own.into_iter().chain(faults).flatten().any(|seq| finding.events.contains(&seq))
+        let own = own.into_iter().chain([attempt.abandoned]).flatten();
+        own.chain(fired(run, attempt.call)).any(|seq| finding.events.contains(&seq))
     };
     let deciding = story.attempts.iter().filter(decides).cloned().collect();
     Evidence { count, rows, foreign, deciding, identity: finding.identity, story }
+}
+
+/// When the fault of a call fired.
+fn fired(run: &Run, of: &str) -> Option<usize> {
+    let events = run.history.events.iter();
+    events.enumerate().find_map(|(seq, event)| match &event.what {
+        What::Fired { call, .. } if call == of => Some(seq),
+        _ => None,
+    })
 }
 
 /// The last count among the deciding events, else the first one after them, else the last one of all.

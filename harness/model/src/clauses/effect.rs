@@ -20,7 +20,6 @@ pub(super) static PERFORMED: Clause = Clause {
         "effect.acknowledged-exists",
         "effect.none-on-refusal",
         "effect.distinct-intents",
-        "receipt.incidental-ignored",
         "scope.principal",
     ],
     rule: performed,
@@ -151,7 +150,12 @@ pub(super) static DONE_MEANS_DONE: Clause = Clause {
 
 fn done_means_done(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
-    for later in story.attempts.iter().filter(|attempt| !is_first(story, attempt)) {
+    let duplicate = |attempt: &&Attempt<'_>| {
+        // Other arguments under a used key are a conflict, which is another clause's question.
+        let first = story.attempts_of(attempt.identity).next();
+        first.is_some_and(|first| first.sent < attempt.sent && first.variant == attempt.variant)
+    };
+    for later in story.attempts.iter().filter(duplicate) {
         exists(story, later, &mut tally);
     }
     tally.ruling("no later attempt was acknowledged")
@@ -243,7 +247,7 @@ pub(super) static NONE_ON_REFUSAL: Clause = Clause {
     source: "edition 1 of the contract, group effect",
     harm: Harm::Duplicate,
     needs: &[Ability::Count],
-    presupposes: &[],
+    presupposes: &["effect.acknowledged-exists"],
     rule: none_on_refusal,
 };
 

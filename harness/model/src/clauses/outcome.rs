@@ -31,7 +31,7 @@ fn replayed_marked(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for retry in retry::retries(story) {
         let Some((seq, outcome)) = retry.again.replied.or(retry.again.ended) else { continue };
-        let Some(answer) = outcome.acked().filter(|answer| answer.id.as_deref() == retry.id) else {
+        let Some(answer) = outcome.acked().filter(|answer| answer.id.as_deref().is_some_and(|id| retry.ids.contains(&id))) else {
             continue;
         };
         tally.check(answer.replayed, retry.first.identity, [retry.first.sent, retry.again.sent, seq], || {

@@ -128,7 +128,7 @@ pub(super) static INCIDENTAL_IGNORED: Clause = Clause {
     source: "edition 1 of the contract, group receipt; MCP 2026-07-28, request ids",
     harm: Harm::Lost,
     needs: &[Ability::Key, Ability::RequestId],
-    presupposes: &["effect.distinct-intents"],
+    presupposes: &["effect.distinct-intents", "effect.performed", "effect.none-on-refusal"],
     rule: incidental_ignored,
 };
 

@@ -78,11 +78,11 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The words of a text, inert, none wider than `most`.
-fn pieces(words: &str, most: usize) -> impl Iterator<Item = String> {
-    let escaped = untrusted::escaped(words);
-    let words: Vec<String> = escaped.split_whitespace().flat_map(|word| cut(word, most)).collect();
-    words.into_iter()
+/// The words of a text, inert, none wider than `most`. A no-break space keeps two words together.
+fn pieces(words: &str, most: usize) -> Vec<String> {
+    let words = untrusted::escaped(words);
+    let words = words.split(' ').filter(|word| !word.is_empty());
+    words.flat_map(|word| cut(&word.replace('\u{a0}', " "), most)).collect()
 }
 
 /// A text in pieces of at most so many characters; an empty text is one empty piece.
