@@ -9,7 +9,7 @@ use nottwice_model::target::{Credential, Era, Start, Transport};
 
 use crate::clock::Clock;
 use crate::error::DriveError;
-use crate::listener;
+use crate::listener::{self, Owner};
 use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::transport::Link;
@@ -110,7 +110,7 @@ impl Fleet {
             return listener::free_port();
         }
         let port = port_of(base);
-        listener::belongs_to(port, "")?;
+        listener::must_be_free(port)?;
         Ok(port)
     }
 
@@ -119,25 +119,30 @@ impl Fleet {
         let clock = Clock::start();
         let path = self.place.target().reach.ready.clone();
         loop {
-            if let Some(status) = worker.ended().await {
-                return Err(DriveError::Died { status, said: worker.said() });
-            }
-            if listener::belongs_to(port, &worker.mark)? {
-                let Ok(link) = HttpLink::connect(0, &self.base(Some(port))?).await else { continue };
-                match &path {
-                    None => return Ok(()),
-                    Some(path) if link.get(path).await.is_ok() => return Ok(()),
-                    Some(_) => {}
+            let owner = listener::owner(port, &worker.mark);
+            let ended = worker.ended().await;
+            let late = clock.elapsed() > start.ready_within.duration();
+            match (owner, ended) {
+                (Owner::Stranger(pid), Some(_)) => return Err(DriveError::Stranger { port, pid }),
+                (Owner::Stranger(pid), None) if late => return Err(DriveError::Stranger { port, pid }),
+                (_, Some(status)) => return Err(DriveError::Died { status, said: worker.said() }),
+                (Owner::Ours, None) if self.answers(port, path.as_deref()).await? => return Ok(()),
+                _ if late => {
+                    let within = start.ready_within.to_string();
+                    return Err(DriveError::NotReady { within, said: worker.said() });
                 }
+                _ => tokio::time::sleep(GLANCE).await,
             }
-            if clock.elapsed() > start.ready_within.duration() {
-                return Err(DriveError::NotReady {
-                    within: start.ready_within.to_string(),
-                    said: worker.said(),
-                });
-            }
-            tokio::time::sleep(GLANCE).await;
         }
+    }
+
+    /// Whether the worker takes a connection and, where the target names a path, answers on it.
+    async fn answers(&self, port: u16, path: Option<&str>) -> Result<bool, DriveError> {
+        let Ok(link) = HttpLink::connect(0, &self.base(Some(port))?).await else { return Ok(false) };
+        Ok(match path {
+            None => true,
+            Some(path) => link.get(path).await.is_ok(),
+        })
     }
 
     fn base(&self, port: Option<u16>) -> Result<String, DriveError> {

@@ -34,18 +34,40 @@ pub(crate) fn free_port() -> Result<u16, DriveError> {
     Err(DriveError::Start { command: "a server on a free port".to_owned(), source })
 }
 
-/// Fails when somebody else listens on the port. `Ok(false)` means that nobody does yet.
-pub(crate) fn belongs_to(port: u16, mark: &str) -> Result<bool, DriveError> {
-    let Some(inodes) = listening(port) else { return Ok(true) };
+/// Who listens on a port.
+#[derive(Debug)]
+pub(crate) enum Owner {
+    /// Nobody yet.
+    Nobody,
+    /// A process of the worker's tree; or the system does not say.
+    Ours,
+    /// Somebody else; the process, where it can be seen. A moment's look can be wrong about this: a
+    /// socket that is just being closed has no visible owner.
+    Stranger(String),
+}
+
+/// Looks who listens on a port.
+pub(crate) fn owner(port: u16, mark: &str) -> Owner {
+    let Some(inodes) = listening(port) else { return Owner::Ours };
     if inodes.is_empty() {
-        return Ok(false);
+        return Owner::Nobody;
     }
     let ours = process::marked(mark);
     if inodes.iter().any(|inode| ours.iter().any(|pid| holds(pid.as_raw(), inode))) {
-        return Ok(true);
+        return Owner::Ours;
     }
-    let holder = holder(&inodes).unwrap_or_else(|| "of another user".to_owned());
-    Err(DriveError::Stranger { port, pid: holder })
+    Owner::Stranger(holder(&inodes).unwrap_or_else(|| "unknown".to_owned()))
+}
+
+/// Whether a fixed port can be listened on by a server that is started now.
+pub(crate) fn must_be_free(port: u16) -> Result<(), DriveError> {
+    match TcpListener::bind(("127.0.0.1", port)) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let inodes = listening(port).unwrap_or_default();
+            Err(DriveError::Stranger { port, pid: holder(&inodes).unwrap_or_else(|| "unknown".to_owned()) })
+        }
+    }
 }
 
 /// The inodes of the sockets that listen on a port; `None` where the system does not say.

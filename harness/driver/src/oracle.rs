@@ -3,7 +3,7 @@
 //! It never changes what it counts. A running server's store is read through the store's own locks; a
 //! dead one's is copied first, because merely opening it would do the recovery that is the server's.
 
-use nottwice_model::history::{CountedFrom, What};
+use nottwice_model::history::CountedFrom;
 use nottwice_model::ledger::{Ledger, Row};
 use nottwice_model::target::Store;
 
@@ -30,7 +30,7 @@ pub(crate) trait Oracle {
 ///
 /// # Errors
 /// A store that cannot be read, or that is absent although something was written.
-pub(crate) fn count(place: &Place, from: CountedFrom, may_be_absent: bool) -> Result<Option<What>, DriveError> {
+pub(crate) fn count(place: &Place, from: CountedFrom, may_be_absent: bool) -> Result<Option<Ledger>, DriveError> {
     let mut ledger = Ledger::default();
     let stores = &place.target().stores;
     if stores.is_empty() {
@@ -49,5 +49,5 @@ pub(crate) fn count(place: &Place, from: CountedFrom, may_be_absent: bool) -> Re
         }
     }
     ledger.effects.sort();
-    Ok(Some(What::Counted { from, ledger }))
+    Ok(Some(ledger))
 }

@@ -231,9 +231,10 @@ impl Player {
         let from =
             if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
         let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_replied());
+        let began = self.recorder.len();
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
-        if let Some(counted) = counted.await.expect("counting does not panic")? {
-            self.recorder.add(counted);
+        if let Some(ledger) = counted.await.expect("counting does not panic")? {
+            self.recorder.add(What::Counted { began, from, ledger });
         }
         Ok(())
     }

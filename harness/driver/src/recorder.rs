@@ -58,6 +58,11 @@ impl Recorder {
         inner.history.events.push(event);
     }
 
+    /// How many events there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().history.events.len()
+    }
+
     /// Whether the server has answered any call, and so must have made its store.
     pub(crate) fn has_replied(&self) -> bool {
         self.lock().history.events.iter().any(|event| matches!(event.what, What::Replied { .. }))

@@ -31,7 +31,7 @@ impl Player {
         self.fleet.revive().await?;
         let mut id = FIRST_ID;
         for open in self.open() {
-            self.to_the_end(&open, &mut id).await?;
+            self.until_final(&open, &mut id).await?;
             self.count().await?;
         }
         self.count().await
@@ -52,7 +52,7 @@ impl Player {
         open
     }
 
-    async fn to_the_end(&mut self, open: &Open, id: &mut u64) -> Result<(), DriveError> {
+    async fn until_final(&mut self, open: &Open, id: &mut u64) -> Result<(), DriveError> {
         let clock = Clock::start();
         let bound = self.plan.target.recovery.bound.with_tolerance();
         let mut pause = FIRST_PAUSE;

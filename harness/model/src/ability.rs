@@ -102,7 +102,7 @@ impl Ability {
             Ability::RequestId => {
                 "over HTTP, name the header: `[reach] request_id = \"X-Request-Id\"`".into()
             }
-            Ability::Count => "say how effects are counted: `[[store]] role = \"effects\"`".into(),
+            Ability::Count => "say how effects are counted: `[[store]] sqlite = \"…\", effects = \"SELECT …\"`".into(),
             Ability::ResultId => "say where a reply names its effect: `[replies] id = \"/…\"`".into(),
             Ability::ReplayMarker => "add a `[[replies.rule]]` with class = \"replayed\"".into(),
         }

@@ -68,6 +68,17 @@ impl<'r> Attempt<'r> {
     }
 }
 
+/// One count of the stores, which speaks of some moment between its beginning and its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Count<'r> {
+    /// How many events there were when it began.
+    pub began: usize,
+    /// Its place in the history, where it ended.
+    pub seq: usize,
+    /// What it found.
+    pub ledger: &'r Ledger,
+}
+
 /// A run with its attempts and counts at hand.
 #[derive(Debug)]
 pub struct Story<'r> {
@@ -75,8 +86,8 @@ pub struct Story<'r> {
     pub run: &'r Run,
     /// Every attempt, in the order of sending.
     pub attempts: Vec<Attempt<'r>>,
-    /// Every count, with its place in the history.
-    pub counts: Vec<(usize, &'r Ledger)>,
+    /// Every count, in the order of the history.
+    pub counts: Vec<Count<'r>>,
     /// When the faults stopped.
     pub settling: Option<usize>,
 }
@@ -84,7 +95,7 @@ pub struct Story<'r> {
 impl<'r> Story<'r> {
     /// Reads a run.
     pub fn of(run: &'r Run) -> Story<'r> {
-        let mut story = Story { run, attempts: Vec::new(), counts: run.counts().collect(), settling: None };
+        let mut story = Story { run, attempts: Vec::new(), counts: Vec::new(), settling: None };
         for (seq, event) in run.history.events.iter().enumerate() {
             story.read(seq, &event.what);
         }
@@ -136,6 +147,7 @@ impl<'r> Story<'r> {
                 let there = self.attempts.iter_mut().filter(|a| a.pid == *pid && a.exited.is_none());
                 there.for_each(|attempt| attempt.exited = Some(seq));
             }
+            What::Counted { began, ledger, .. } => self.counts.push(Count { began: *began, seq, ledger }),
             What::Settling => self.settling = Some(seq),
             _ => {}
         }
@@ -152,14 +164,20 @@ impl<'r> Story<'r> {
         self.attempts.iter().filter(move |attempt| attempt.identity == identity)
     }
 
-    /// The last count before a moment.
+    /// The last count that ended before a moment.
     pub fn count_before(&self, seq: usize) -> Option<(usize, &'r Ledger)> {
-        self.counts.iter().rev().find(|(at, _)| *at < seq).copied()
+        self.counts.iter().rev().find(|count| count.seq < seq).map(|count| (count.seq, count.ledger))
     }
 
-    /// The first count after a moment.
+    /// The first count that began after a moment.
     pub fn count_after(&self, seq: usize) -> Option<(usize, &'r Ledger)> {
-        self.counts.iter().find(|(at, _)| *at > seq).copied()
+        self.counts_after(seq).next()
+    }
+
+    /// The counts that began after a moment.
+    pub fn counts_after(&self, seq: usize) -> impl Iterator<Item = (usize, &'r Ledger)> {
+        let after = self.counts.iter().filter(move |count| count.began > seq);
+        after.map(|count| (count.seq, count.ledger))
     }
 
     /// Whether no attempt but this one can have changed the store between two moments.

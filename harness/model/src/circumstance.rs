@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::fault::Do;
 use crate::plan::{Plan, PlannedStep};
-use crate::scenario::{Act, Connection, Role};
+use crate::scenario::{Act, Connection, Role, Until};
+use crate::target::Transport;
 
 /// A kill is a restart in worse weather.
 const KILLED: [&str; 2] = ["restart", "kill"];
@@ -15,6 +16,7 @@ const KILLED: [&str; 2] = ["restart", "kill"];
 /// The circumstances of a plan, each as a word.
 pub fn of(plan: &Plan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
+    let by_connection = plan.target.transport == Transport::Http;
     let mut request_ids = BTreeSet::new();
     for step in &plan.steps {
         match step {
@@ -24,9 +26,17 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
                     if fault.deed == Do::Crash {
                         found.extend(KILLED.map(str::to_owned));
                     }
+                    // Over stdio the one connection is the process.
                     if fault.deed == Do::Cut {
-                        found.insert("new connection".to_owned());
+                        found.insert(if by_connection { "new connection" } else { "restart" }.to_owned());
                     }
+                }
+                if call.until != Until::Answered {
+                    found.insert("overlap".to_owned());
+                    found.extend(by_connection.then(|| "new connection".to_owned()));
+                }
+                if call.worker > 1 {
+                    found.insert("other worker".to_owned());
                 }
                 if call.connection == Connection::New {
                     found.insert("new connection".to_owned());

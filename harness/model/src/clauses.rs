@@ -10,6 +10,9 @@ mod scope;
 
 use crate::clause::Clause;
 
+/// The edition of the contract that these clauses are of.
+pub const EDITION: &str = "1";
+
 /// Every clause that is judged.
 pub static ALL: &[&Clause] = &[
     &effect::PERFORMED,
@@ -29,6 +32,7 @@ pub static ALL: &[&Clause] = &[
     &contention::NO_LOST_EFFECT,
     &recovery::RESOLVES,
     &recovery::REISSUE,
+    &recovery::OTHER_WORKER,
     &recovery::DISCONNECT_IS_NOT_UNDO,
     &outcome::REPLAYED_MARKED,
     &input::KEY_REQUIRED,

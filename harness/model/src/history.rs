@@ -111,8 +111,10 @@ pub enum What {
         /// Which attempt.
         call: String,
     },
-    /// The stores were counted.
+    /// The stores were counted. The count speaks of some moment between its beginning and its place here.
     Counted {
+        /// How many events there were when counting began.
+        began: usize,
         /// From the running server's database, or from a copy of a dead one's.
         from: CountedFrom,
         /// What was there.

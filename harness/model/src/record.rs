@@ -70,7 +70,7 @@ pub fn read(source: Source<'_>) -> Result<Run, InputError> {
     let plan = plan(source, span, first)?;
     let mut run = Run { plan, history: History::default(), complete: false };
     let whole = source.text.ends_with('\n');
-    while let Some((span, text)) = lines.next() {
+    for (span, text) in lines.by_ref() {
         if run.complete {
             return Err(source.error(span, "a line after the end of the run", "one file holds one run"));
         }

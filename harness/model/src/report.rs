@@ -190,8 +190,8 @@ impl Report {
         let any = |standing, level| lines.iter().any(|l| l.standing == standing && l.level == level);
         let trouble = self.cases.iter().any(|case| case.run.trouble().is_some());
         match () {
-            () if self.failure.is_some() => Exit::CouldNotTell,
             () if any(Standing::Violated, Level::Must) => Exit::Violated,
+            () if self.failure.is_some() => Exit::CouldNotTell,
             () if trouble || any(Standing::CouldNotTell, Level::Must) => Exit::CouldNotTell,
             () if self.cases.is_empty() => Exit::Nothing,
             () if self.no_promise() == Some(false) => Exit::Nothing,

@@ -16,6 +16,8 @@ pub enum Between {
     NewConnection,
     /// A restart of the worker.
     Restart,
+    /// The step to another worker on the same store.
+    OtherWorker,
 }
 
 /// One retry and the attempt whose result it should recover.
@@ -76,7 +78,9 @@ fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'
 fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Between {
     let mut meanwhile =
         story.attempts_of(first.identity).filter(|other| other.sent > first.sent && other.sent <= again.sent);
-    if first.worker == again.worker && first.incarnation != again.incarnation {
+    if first.worker != again.worker {
+        Between::OtherWorker
+    } else if first.incarnation != again.incarnation {
         Between::Restart
     } else if first.connection != again.connection
         && (keeps_connections(story) || meanwhile.clone().any(|other| other.fresh))

@@ -17,6 +17,7 @@ pub use self::claim::{Effect, Limits, Promise, PromiseKind, Recovery, Replies, S
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
 pub use self::place::{FileWrite, Hook, Store};
+use crate::clauses;
 use crate::fault::At;
 use crate::input::{InputError, Source};
 use crate::scenario::Role;
@@ -77,7 +78,7 @@ pub struct Target {
 }
 
 fn edition() -> String {
-    "1".to_owned()
+    clauses::EDITION.to_owned()
 }
 
 /// How a worker is started. Placeholders: `{state}`, `{port}`, `{self}` (this program), `${ENV}`.
@@ -187,6 +188,8 @@ pub struct TargetFacts {
     pub file: String,
     /// Over what it is reached.
     pub transport: Transport,
+    /// How its effects are counted: the query, or the command.
+    pub counts: Vec<String>,
     /// The tool that makes the effect.
     pub tool: Tool,
     /// Where the key sits.
@@ -211,6 +214,7 @@ impl Target {
         TargetFacts {
             name: self.name.clone(),
             file: file.to_owned(),
+            counts: self.stores.iter().filter_map(Store::counts).collect(),
             transport: self.reach.transport,
             tool: self.main().clone(),
             key: self.key.clone(),

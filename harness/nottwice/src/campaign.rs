@@ -156,6 +156,18 @@ impl Played {
     }
 }
 
+/// Runs something asynchronous to its end. When it returns, everything that it started has ended.
+///
+/// # Errors
+/// Those of the work; or the system gives no threads.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Harness(error.to_string()))?;
+    runtime.block_on(work)
+}
+
 /// Ends when somebody presses Ctrl-C or sends SIGTERM.
 async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};

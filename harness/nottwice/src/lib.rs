@@ -3,11 +3,13 @@
 //! This crate knows every other and decides nothing: it reads files, hands values from verb to verb, and
 //! turns the end into an exit code.
 
+mod ad_hoc;
 pub mod campaign;
 mod cli;
 mod commands;
 mod failure;
 pub mod matrix;
+mod output;
 pub mod shelf;
 
 use std::ffi::OsString;

@@ -18,8 +18,17 @@ use crate::{Failure, shelf};
 /// The targets whose defects are played.
 pub const TARGETS: [&str; 2] = ["reference-stdio", "reference-http"];
 
-/// The clauses that a scenario named, by scenario.
-pub type Row = BTreeMap<String, BTreeSet<String>>;
+/// The clauses that a scenario found broken, by scenario.
+pub type Row = BTreeMap<String, Cell>;
+
+/// What one scenario found of one defect.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The clauses that are accused.
+    pub named: BTreeSet<String>,
+    /// The clauses whose breaking those explain.
+    pub explained: BTreeSet<String>,
+}
 
 /// What was seen.
 #[derive(Debug)]
@@ -94,14 +103,20 @@ impl Matrix {
     fn defect(&mut self, target: &str, defect: &str, report: &Report) {
         let row = self.defects.entry(defect.to_owned()).or_default();
         for case in &report.cases {
-            let named = case.verdict.roots().map(str::to_owned);
-            row.entry(case.run.plan.scenario.clone()).or_default().extend(named);
+            let cell = row.entry(case.run.plan.scenario.clone()).or_default();
+            for (clause, ruling) in &case.verdict.rulings {
+                match ruling {
+                    Ruling::Broken { .. } => cell.named.insert(clause.clone()),
+                    Ruling::Blocked { .. } => cell.explained.insert(clause.clone()),
+                    _ => continue,
+                };
+            }
             if let Some(trouble) = case.run.trouble() {
                 self.unclean.push(format!("{target}+{defect}, {}: {trouble}", case.run.plan.scenario));
             }
         }
         self.unclean.extend(report.failure.iter().map(|why| format!("{target}+{defect}: {why}")));
-        row.retain(|_, clauses| !clauses.is_empty());
+        row.retain(|_, cell| *cell != Cell::default());
     }
 
     /// Everything that must hold of the matrix and does not.
@@ -119,7 +134,7 @@ impl Matrix {
         let mut found = Vec::new();
         for scenario in &self.scenarios {
             for (defect, row) in &self.defects {
-                let seen = row.get(&scenario.name).unwrap_or(&nothing);
+                let seen = row.get(&scenario.name).map_or(&nothing, |cell| &cell.named);
                 let said = scenario.catches.get(defect).unwrap_or(&nothing);
                 for clause in said.difference(seen) {
                     let name = &scenario.name;
@@ -135,7 +150,8 @@ impl Matrix {
 
     /// Clauses, defects and scenarios that show nothing.
     fn idle(&self) -> Vec<String> {
-        let named: BTreeSet<_> = self.defects.values().flat_map(BTreeMap::values).flatten().collect();
+        let named: BTreeSet<_> =
+            self.defects.values().flat_map(BTreeMap::values).flat_map(|cell| &cell.named).collect();
         let clauses = clauses::ALL.iter().filter(|clause| !named.contains(&clause.id.to_owned()));
         let defects = self.defects.iter().filter(|(_, row)| row.is_empty());
         let scenarios = self.scenarios.iter().filter(|scenario| self.column(&scenario.name).is_empty());
@@ -171,13 +187,23 @@ impl Matrix {
         cells.collect()
     }
 
-    /// The matrix as a table: a line for each defect.
-    pub fn markdown(&self) -> String {
-        let mut text = String::from("| defect | scenario | named by |\n|---|---|---|\n");
+    /// The matrix as a page: what it is, and a line for each defect and scenario.
+    pub fn report(&self) -> String {
+        let heading = "# Kill matrix\n\nEach defect of the reference server, the scenarios that show it, the clauses \
+                       that are accused,\nand the clauses whose breaking those explain. Made by `nottwice matrix`; a \
+                       test compares it.\n\n";
+        heading.to_owned() + &self.table()
+    }
+
+    fn table(&self) -> String {
+        let mut text = String::from("| defect | scenario | accused | explained by that |\n|---|---|---|---|\n");
         for (defect, row) in &self.defects {
-            for (scenario, clauses) in row {
-                let clauses: Vec<_> = clauses.iter().map(|clause| format!("`{clause}`")).collect();
-                text.push_str(&format!("| {defect} | {scenario} | {} |\n", clauses.join(", ")));
+            for (scenario, cell) in row {
+                let list = |clauses: &BTreeSet<String>| {
+                    clauses.iter().map(|clause| format!("`{clause}`")).collect::<Vec<_>>().join(", ")
+                };
+                let (named, explained) = (list(&cell.named), list(&cell.explained));
+                text.push_str(&format!("| {defect} | {scenario} | {named} | {explained} |\n"));
             }
         }
         text

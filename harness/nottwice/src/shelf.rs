@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
+use nottwice_driver::Setting;
 use nottwice_model::input::Source;
+use nottwice_model::record;
+use nottwice_model::run::Run;
 use nottwice_model::scenario::{self, Scenario};
 use nottwice_model::target::{self, Target};
 use nottwice_model::{clauses, input::InputError};
@@ -88,6 +91,43 @@ pub fn target(file: &str) -> Result<Target, Failure> {
         start.env.insert(DEFECT.to_owned(), known.name.to_owned());
     }
     Ok(target)
+}
+
+/// A target at its place. `{self}` is this program.
+///
+/// # Errors
+/// As [`target`]; or this program cannot find itself.
+pub fn setting(file: &str) -> Result<Setting, Failure> {
+    place(file, target(file)?)
+}
+
+/// A target that was read before, at its place.
+///
+/// # Errors
+/// This program cannot find itself.
+pub fn place(file: &str, target: Target) -> Result<Setting, Failure> {
+    let program = this_program()?;
+    Ok(Setting { target, file: file.to_owned(), program })
+}
+
+/// The path of this program.
+///
+/// # Errors
+/// The system does not say.
+pub fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|error| Failure::Harness(format!("this program cannot find itself: {error}")))
+}
+
+/// Reads the record of a run.
+///
+/// # Errors
+/// The file cannot be read, or the first line that does not fit.
+pub fn record(path: &Path) -> Result<(Run, String), Failure> {
+    let file = path.display().to_string();
+    let text = read(path)?;
+    let read = record::read(Source { file: &file, text: &text });
+    Ok((read.map_err(|error| Failure::Input { error, text: text.clone() })?, file))
 }
 
 /// Whether a word names a shipped target.

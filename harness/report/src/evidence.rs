@@ -27,7 +27,7 @@ pub struct Evidence<'r> {
 /// Gathers what supports a finding.
 pub fn of<'r>(run: &'r Run, finding: &Finding) -> Evidence<'r> {
     let story = Story::of(run);
-    let count = deciding_count(&story, finding);
+    let count = deciding_count(run, finding);
     let (rows, foreign) = count.map(|(_, ledger)| rows(&story, ledger, finding.identity)).unwrap_or_default();
     let decides = |attempt: &&Attempt<'_>| {
         let own =
@@ -49,10 +49,10 @@ fn fired(run: &Run, of: &str) -> Option<usize> {
 }
 
 /// The last count among the deciding events, else the first one after them, else the last one of all.
-fn deciding_count<'r>(story: &Story<'r>, finding: &Finding) -> Option<(usize, &'r Ledger)> {
-    let named = story.counts.iter().rev().find(|(seq, _)| finding.events.contains(seq)).copied();
-    let after = || story.count_after(finding.events.iter().max().copied().unwrap_or(0));
-    named.or_else(after).or_else(|| story.counts.last().copied())
+fn deciding_count<'r>(run: &'r Run, finding: &Finding) -> Option<(usize, &'r Ledger)> {
+    let newest = finding.events.iter().max().copied().unwrap_or(0);
+    let named = run.counts().rev().find(|(seq, _)| finding.events.contains(seq));
+    named.or_else(|| run.counts().find(|(seq, _)| *seq > newest)).or_else(|| run.last_count())
 }
 
 /// The rows of an identity, or those that carry its label in a scope where they do not belong.
@@ -70,11 +70,13 @@ fn rows<'r>(story: &Story<'r>, ledger: &'r Ledger, identity: usize) -> (Vec<&'r 
 }
 
 impl<'r> Evidence<'r> {
-    /// The label that was looked for at the store.
-    pub fn label(&self) -> Option<&'r str> {
+    /// The labels that were looked for at the store: of the base arguments, then of the changed ones.
+    pub fn labels(&self) -> Vec<&'r str> {
         let plan = &self.story.run.plan;
-        let variant = plan.identities.get(self.identity)?.variants.first()?;
-        plan.labels.get(variant.label).map(String::as_str)
+        let variants = plan.identities.get(self.identity).into_iter().flat_map(|of| &of.variants);
+        let mut labels: Vec<_> = variants.map(|variant| plan.labels[variant.label].as_str()).collect();
+        labels.dedup();
+        labels
     }
 
     /// How many rows of the deciding count belong to other intents.
@@ -110,8 +112,11 @@ impl<'r> Evidence<'r> {
 
     /// Where the business results of the first and the last deciding success differ.
     pub fn differences(&self) -> Vec<Difference> {
-        let answers: Vec<_> =
-            self.replied().into_iter().filter_map(|attempt| attempt.said()?.acked()).collect();
+        let replied = self.replied();
+        let Some(first) = replied.first() else { return Vec::new() };
+        // Other arguments may well be answered otherwise.
+        let alike = replied.iter().filter(|a| a.identity == first.identity && a.variant == first.variant);
+        let answers: Vec<_> = alike.filter_map(|attempt| attempt.said()?.acked()).collect();
         let [first, .., last] = answers.as_slice() else { return Vec::new() };
         difference::between(&first.value, &last.value)
     }
@@ -133,7 +138,8 @@ impl<'r> Evidence<'r> {
     pub fn checked(&self) -> Vec<String> {
         let plan = &self.story.run.plan;
         let mut checked = Vec::new();
-        if let Some(seen) = &plan.survey.key_seen {
+        let keyed = plan.identities.get(self.identity).is_some_and(|of| of.key.is_some());
+        if let Some(seen) = plan.survey.key_seen.as_ref().filter(|_| keyed) {
             checked.push(format!("the key arrived: {seen}"));
         }
         if !self.rows.is_empty() {
@@ -141,16 +147,14 @@ impl<'r> Evidence<'r> {
         } else if self.other_rows() > 0 {
             checked.push("the store can be read: rows of other intents were counted".to_owned());
         }
-        checked.push(match self.story.counts.as_slice() {
+        let counts: Vec<_> = self.story.run.counts().map(|(_, ledger)| ledger).collect();
+        checked.push(match counts.as_slice() {
             [] => "the store was never counted".to_owned(),
             [_] => "the store was counted once".to_owned(),
-            [.., before, last] => {
-                let agree = if before.1 == last.1 { "agree" } else { "differ" };
-                format!(
-                    "the store was counted {} times, the last two counts {agree}",
-                    self.story.counts.len()
-                )
+            [.., before, last] if before == last => {
+                format!("the store was counted {} times, the last two counts agree", counts.len())
             }
+            counts => format!("the store was counted {} times", counts.len()),
         });
         let copies = |call: &str| self.story.attempts.iter().filter(|attempt| attempt.call == call).count();
         if self.story.attempts.iter().all(|attempt| copies(attempt.call) == 1) {

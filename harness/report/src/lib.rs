@@ -3,6 +3,7 @@
 //! Everything here is pure: no file, clock or environment, so that a record judged again gives the same
 //! bytes. Whatever a server printed is untrusted and passes through [`untrusted`] before it is shown.
 
+pub mod control;
 pub mod counts;
 pub mod difference;
 pub mod evidence;
@@ -11,6 +12,3 @@ pub mod formats;
 pub mod policy;
 pub mod timeline;
 pub mod untrusted;
-
-/// The edition of the contract whose clauses are reported.
-pub const CONTRACT: &str = "1";

@@ -28,7 +28,7 @@ pub fn lines(clause: &Clause, run: &Run, deciding: &[Attempt<'_>]) -> Vec<String
         .history
         .events
         .iter()
-        .any(|event| matches!(event.what, What::GaveUp { .. } | What::Exited { .. }));
+        .any(|event| matches!(event.what, What::GaveUp { .. } | What::Started { incarnation: 2.., .. }));
     if restarted {
         lines.push(format!("[recovery] bound = {}", json(&facts.recovery.bound)));
     }

@@ -2,25 +2,29 @@
 
 use nottwice_model::attempt::Story;
 use nottwice_model::fault::Fault;
-use nottwice_model::history::{CountedFrom, Outcome, What};
+use nottwice_model::history::{CountedFrom, Event, Outcome, What};
 use nottwice_model::ledger::Ledger;
 use nottwice_model::plan::PlannedStep;
 use nottwice_model::run::Run;
 use nottwice_model::scenario::Role;
 
-use crate::untrusted::shown;
+use crate::untrusted::{brief, shown};
 
 /// More of a server's own words than this is in the record and not in a line.
 const WORDS_MOST: usize = 160;
 /// More of a name than this does not help to tell it from others.
 const NAME_MOST: usize = 40;
 
+/// So much of a key tells it from the others of a plan.
+const KEY_MOST: usize = 8;
+
 /// One line of a timeline; its text is inert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The sequence number of its first event.
     pub first: usize,
-    /// The sequence number of its last event; a reply that the caller was told at once is one line.
+    /// The sequence number of its last event; a reply that the caller was told at once is one line,
+    /// and so are the pieces of what a worker printed.
     pub last: usize,
     /// Nanoseconds since the play began.
     pub at: u64,
@@ -51,14 +55,40 @@ pub fn of(run: &Run) -> Vec<Line> {
     let mut seq = 0;
     while let Some(event) = events.get(seq) {
         let next = events.get(seq + 1).map(|next| &next.what);
-        let (lane, what, taken) = match told_at_once(&event.what, next) {
-            Some((call, outcome)) => (name(call), format!("replied: {}", words(outcome)), 2),
-            None => teller.line(&event.what),
+        let printed = printed(&events[seq..]);
+        let (lane, what, taken) = match (told_at_once(&event.what, next), printed) {
+            (Some((call, outcome)), _) => (name(call), format!("replied: {}", words(outcome)), 2),
+            (None, Some((what, taken))) => {
+                let (lane, words) = teller.line(&what);
+                (lane, words, taken)
+            }
+            (None, None) => {
+                let (lane, words) = teller.line(&event.what);
+                (lane, words, 1)
+            }
         };
         lines.push(Line { first: seq, last: seq + taken - 1, at: event.at, lane, what });
         seq += taken;
     }
     lines
+}
+
+/// What one worker printed to one stream with nothing in between, as one event, and how many it was: a
+/// server may write a single line in many pieces.
+fn printed(events: &[Event]) -> Option<(What, usize)> {
+    let What::Printed { worker, stream, .. } = &events.first()?.what else { return None };
+    let mut all = String::new();
+    let mut taken = 0;
+    for event in events {
+        match &event.what {
+            What::Printed { worker: by, stream: on, text } if by == worker && on == stream => {
+                all.push_str(text);
+                taken += 1;
+            }
+            _ => break,
+        }
+    }
+    Some((What::Printed { worker: *worker, stream: stream.clone(), text: all }, taken))
 }
 
 /// A reply that its caller was told next, with nothing in between.
@@ -83,7 +113,7 @@ pub(crate) fn words(outcome: &Outcome) -> String {
 }
 
 fn name(call: &str) -> String {
-    shown(call, NAME_MOST)
+    brief(call, NAME_MOST)
 }
 
 fn counted(count: usize, one: &str) -> String {
@@ -97,13 +127,13 @@ struct Teller<'r> {
 }
 
 impl Teller<'_> {
-    /// The lane, the words, and how many events they cover.
-    fn line(&self, what: &What) -> (String, String, usize) {
-        let (lane, words) = match what {
+    /// The lane and the words of an event.
+    fn line(&self, what: &What) -> (String, String) {
+        match what {
             What::Started { worker, .. } | What::Exited { worker, .. } | What::Printed { worker, .. } => {
                 (format!("worker {worker}"), self.worker(what))
             }
-            What::Counted { from, ledger } => ("store".to_owned(), self.ledger(*from, ledger)),
+            What::Counted { from, ledger, .. } => ("store".to_owned(), self.ledger(*from, ledger)),
             What::Settling | What::GaveUp { .. } | What::Trouble { .. } => {
                 ("harness".to_owned(), self.harness(what))
             }
@@ -114,8 +144,7 @@ impl Teller<'_> {
             | What::Fired { call, .. }
             | What::Released { call }
             | What::Abandoned { call } => (name(call), self.call(what)),
-        };
-        (lane, words, 1)
+        }
     }
 
     fn worker(&self, what: &What) -> String {
@@ -129,7 +158,7 @@ impl Teller<'_> {
                 format!("{who} ({})", shown(status, WORDS_MOST))
             }
             What::Printed { stream, text, .. } => {
-                format!("{}: {}", shown(stream, NAME_MOST), shown(text.trim_end(), WORDS_MOST))
+                format!("{}: {}", brief(stream, NAME_MOST), shown(text.trim_end(), WORDS_MOST))
             }
             _ => String::new(),
         }
@@ -157,7 +186,7 @@ impl Teller<'_> {
         match what {
             What::Sent { identity, variant, worker, connection, request_id, keyed, .. } => {
                 let marks = self.marks(*identity, *variant, *keyed);
-                let id = shown(request_id, NAME_MOST);
+                let id = brief(request_id, NAME_MOST);
                 format!("sent to worker {worker} over connection {connection}, request id {id}, {marks}")
             }
             What::Replied { outcome, .. } => {
@@ -181,9 +210,9 @@ impl Teller<'_> {
         let key = of.key.and_then(|number| plan.keys.get(number));
         let mut marks = match key {
             Some(key) if keyed => {
-                let short: String = key.chars().take(8).collect();
+                let short: String = key.chars().take(KEY_MOST).collect();
                 let more = if short.len() < key.len() { "…" } else { "" };
-                format!("key {}{more}", shown(&short, NAME_MOST))
+                format!("key {}{more}", brief(&short, NAME_MOST))
             }
             Some(_) => "without its key".to_owned(),
             None => "no key".to_owned(),

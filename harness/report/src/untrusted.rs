@@ -29,17 +29,28 @@ pub fn shown(text: &str, most: usize) -> String {
     escaped(&shortened(text, most))
 }
 
+/// A name made inert, never wider than `most` characters: what is too long has `…` in its middle.
+pub fn brief(text: &str, most: usize) -> String {
+    // Escaping only lengthens, so that the far ends are all that can be needed.
+    let escaped = escaped(&ends(text, most, |_| "…".to_owned()));
+    ends(&escaped, most.saturating_sub(1), |_| "…".to_owned())
+}
+
 /// The text, shortened in the middle when it has more than `most` characters; nothing is escaped.
 pub fn shortened(text: &str, most: usize) -> String {
+    ends(text, most, |left_out| format!(" … {left_out} characters left out … "))
+}
+
+/// Both ends of a text that is longer than `most`, with a mark between them.
+fn ends(text: &str, most: usize, mark: impl FnOnce(usize) -> String) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();
     }
     let after = most / 3;
-    let before = most - after;
-    let head = &text[..place(text, before)];
+    let head = &text[..place(text, most - after)];
     let tail = &text[place(text, count - after)..];
-    format!("{head} … {} characters left out … {tail}", count - most)
+    format!("{head}{}{tail}", mark(count - most))
 }
 
 /// The place of the character with that number.

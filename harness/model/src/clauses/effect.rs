@@ -1,7 +1,7 @@
 //! What is committed.
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Story};
+use crate::attempt::{Attempt, Count, Story};
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, What, Why};
 
@@ -71,6 +71,7 @@ pub(super) static AT_MOST_ONCE: Clause = Clause {
         "receipt.incidental-ignored",
         "receipt.survives-restart",
         "recovery.reissue",
+        "recovery.other-worker",
         "recovery.disconnect-is-not-undo",
         "contention.single-winner",
     ],
@@ -84,7 +85,7 @@ fn at_most_once(story: &Story<'_>) -> Ruling {
         if attempts.is_empty() || attempts.iter().any(|attempt| !attempt.keyed) {
             continue;
         }
-        let counted = story.counts.iter().map(|(seq, ledger)| {
+        let counted = story.counts.iter().map(|Count { seq, ledger, .. }| {
             (*seq, story.all_rows(ledger, identity).len(), story.lookalikes(ledger, identity).len())
         });
         match counted.clone().find(|(_, rows, allowed)| rows > allowed) {

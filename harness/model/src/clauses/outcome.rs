@@ -20,6 +20,7 @@ pub(super) static REPLAYED_MARKED: Clause = Clause {
         "receipt.replay",
         "receipt.survives-restart",
         "recovery.reissue",
+        "recovery.other-worker",
         "recovery.disconnect-is-not-undo",
         "effect.durable",
         "effect.acknowledged-exists",

@@ -128,7 +128,7 @@ pub(super) static INCIDENTAL_IGNORED: Clause = Clause {
     source: "edition 1 of the contract, group receipt; MCP 2026-07-28, request ids",
     harm: Harm::Lost,
     needs: &[Ability::Key, Ability::RequestId],
-    presupposes: &["effect.distinct-intents", "effect.performed", "effect.none-on-refusal"],
+    presupposes: &["effect.distinct-intents"],
     rule: incidental_ignored,
 };
 
@@ -143,7 +143,7 @@ fn incidental_ignored(story: &Story<'_>) -> Ruling {
         let Some(first) = first else { continue };
         let (Some((seq, one)), Some((second_seq, two))) = (first.ended, second.ended) else { continue };
         let (Some(one), Some(two)) = (one.acked(), two.acked()) else {
-            if matches!(two, Outcome::Refused { .. }) {
+            if matches!(two, Outcome::Refused { class: Class::Conflict, .. }) {
                 let what = format!("`{}` has a key of its own and was {two}", second.call);
                 tally.broken(second.identity, [seq, second_seq], what);
             }

@@ -67,6 +67,27 @@ fn reissue(story: &Story<'_>) -> Ruling {
     tally.ruling("no call with an effect was repeated on a new connection")
 }
 
+/// A retry that lands on another worker recovers the result.
+pub(super) static OTHER_WORKER: Clause = Clause {
+    id: "recovery.other-worker",
+    level: Level::Must,
+    statement: "a retry that lands on another worker of the same store recovers the result",
+    why: "a balancer does not know which worker answered before",
+    shortest: "call → worker 1: ok (id 1); same call → worker 2: ok (id 2)",
+    cure: "keep receipts in the store that the workers share, and look them up there",
+    source: "edition 1 of the contract, group recovery",
+    harm: Harm::Duplicate,
+    needs: &[Ability::Key, Ability::Workers(2)],
+    presupposes: &["receipt.replay", "recovery.reissue"],
+    rule: other_worker,
+};
+
+fn other_worker(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    retry::judge(story, Between::OtherWorker, &mut tally);
+    tally.ruling("no answered call was repeated on another worker")
+}
+
 /// A disconnect never undoes an effect that is committed.
 pub(super) static DISCONNECT_IS_NOT_UNDO: Clause = Clause {
     id: "recovery.disconnect-is-not-undo",
@@ -89,7 +110,7 @@ fn disconnect_is_not_undo(story: &Story<'_>) -> Ruling {
         let Some((_, before)) = story.count_before(gone).filter(|(seq, _)| *seq > left.sent) else {
             continue;
         };
-        let later: Vec<_> = story.counts.iter().filter(|(seq, _)| *seq > gone).collect();
+        let later: Vec<_> = story.counts_after(gone).collect();
         for row in story.rows(before, left.identity, left.variant) {
             let lost = later.iter().find(|(_, ledger)| {
                 !story.rows(ledger, left.identity, left.variant).iter().any(|kept| kept.id == row.id)

@@ -1,6 +1,7 @@
 //! What a target file must agree with itself on.
 
 use super::{Credential, KeyPlace, Target, Transport};
+use crate::clauses;
 use crate::input::{InputError, Source};
 use crate::template;
 
@@ -11,7 +12,7 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
     let Some(main) = target.tools.get("main") else {
         return Err(error(source, "[tool", "no tool plays the part `main`", "name it: `[tool.main]`"));
     };
-    if target.contract != "1" {
+    if target.contract != clauses::EDITION {
         return Err(error(
             source,
             "contract",

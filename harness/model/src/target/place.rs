@@ -22,6 +22,13 @@ pub struct Store {
     pub command: Option<Vec<String>>,
 }
 
+impl Store {
+    /// How effects are counted in it, in the words of the target.
+    pub(super) fn counts(&self) -> Option<String> {
+        self.effects.clone().or_else(|| Some(self.command.as_ref()?.join(" ")))
+    }
+}
+
 /// Where a call can be stopped inside the server: how it is armed, how it is seen, how it is let go.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -74,9 +74,10 @@ impl Small {
         let label = plan.labels[0].clone();
         let row = |id: &u8| Row { id: id.to_string(), label: label.clone(), scope: None };
         let ledger = Ledger { effects: self.rows.iter().map(row).collect(), receipts: None };
-        let mut events = vec![What::Counted { from: CountedFrom::Running, ledger: Ledger::default() }];
+        let count = |began, ledger| What::Counted { began, from: CountedFrom::Running, ledger };
+        let mut events = vec![count(0, Ledger::default())];
         events.extend(moments.into_iter().map(|(_, what)| what));
-        events.push(What::Counted { from: CountedFrom::Running, ledger });
+        events.push(count(events.len(), ledger));
         let events = events.into_iter().map(|what| Event { at: 0, what }).collect();
         Run { plan, history: History { events }, complete: true }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nottwice_model::report::Exit;
 
-use super::print;
+use crate::output::print;
 use crate::{Failure, shelf};
 
 pub(super) fn check(files: &[PathBuf]) -> Result<Exit, Failure> {

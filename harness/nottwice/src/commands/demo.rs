@@ -2,9 +2,9 @@
 
 use nottwice_model::report::Exit;
 
-use super::{block_on, setting, show, warn};
-use crate::campaign::{self, Campaign};
+use crate::campaign::{self, Campaign, block_on};
 use crate::cli::Output;
+use crate::output::{show, warn};
 use crate::{Failure, shelf};
 
 pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
@@ -13,7 +13,7 @@ pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
     warn(&format!("{}: {}\n", known.name, known.summary));
     let scenarios = shelf::scenarios()?.into_iter().filter(|s| s.catches.contains_key(defect)).collect();
     let campaign = Campaign {
-        setting: setting(&file, shelf::target(&file)?)?,
+        setting: shelf::setting(&file)?,
         scenarios,
         seed: 1,
         runs: Some("reports/runs".into()),

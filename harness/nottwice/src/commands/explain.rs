@@ -5,7 +5,7 @@ use nottwice_model::report::Exit;
 use nottwice_model::scenario::Scenario;
 use nottwice_model::{clauses, plan};
 
-use super::print;
+use crate::output::print;
 use crate::{Failure, shelf};
 
 /// The exit codes and what each says.

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use nottwice_model::report::{Exit, Report};
 
-use super::{records, show};
-use crate::Failure;
 use crate::cli::Output;
+use crate::output::show;
+use crate::{Failure, shelf};
 
 pub(super) fn judge(paths: &[PathBuf], output: &Output) -> Result<Exit, Failure> {
-    show(&Report::of(None, records(paths)?, Vec::new()), output)
+    let runs = paths.iter().map(|path| shelf::record(path)).collect::<Result<_, _>>()?;
+    show(&Report::of(None, runs, Vec::new()), output)
 }

@@ -3,8 +3,8 @@
 use nottwice_model::clauses;
 use nottwice_model::report::Exit;
 
-use super::print;
 use crate::cli::Listed;
+use crate::output::print;
 use crate::{Failure, shelf};
 
 pub(super) fn list(what: Listed) -> Result<Exit, Failure> {

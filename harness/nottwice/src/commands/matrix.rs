@@ -2,20 +2,20 @@
 
 use nottwice_model::report::Exit;
 
-use super::{block_on, print};
+use crate::campaign::block_on;
 use crate::cli::Jobs;
 use crate::matrix::{self, Matrix};
-use crate::{Failure, campaign};
+use crate::output::{print, warn};
+use crate::{Failure, campaign, shelf};
 
 pub(super) fn matrix(jobs: &Jobs) -> Result<Exit, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::Harness(format!("this program cannot find itself: {error}")))?;
+    let program = shelf::this_program()?;
     let jobs = jobs.jobs.unwrap_or_else(campaign::usual_jobs);
     let matrix: Matrix = block_on(matrix::play(&program, jobs))?;
-    print(&matrix.markdown());
+    print(&matrix.report());
     let complaints = matrix.complaints();
     for complaint in &complaints {
-        super::warn(complaint);
+        warn(complaint);
     }
     Ok(if complaints.is_empty() { Exit::Held } else { Exit::Violated })
 }

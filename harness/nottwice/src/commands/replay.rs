@@ -1,22 +1,23 @@
 //! `nottwice replay`: play a recorded run again, with fresh keys and labels.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use nottwice_model::report::{Exit, Report};
 
-use super::{block_on, records, setting, show};
+use crate::campaign::{self, block_on};
 use crate::cli::{Output, Runs};
-use crate::{Failure, campaign, shelf};
+use crate::output::show;
+use crate::{Failure, shelf};
 
 pub(super) fn replay(
-    record: &PathBuf,
+    record: &Path,
     target: Option<&str>,
     runs: &Runs,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let (run, _) = records(std::slice::from_ref(record))?.remove(0);
+    let (run, _) = shelf::record(record)?;
     let file = target.unwrap_or(&run.plan.target.file).to_owned();
-    let setting = setting(&file, shelf::target(&file)?)?;
+    let setting = shelf::setting(&file)?;
     // The claims are those of the target file as it is now; what was asked and broken is the record's.
     let mut plan = run.plan.renewed(campaign::nonce());
     plan.target = setting.target.facts(&file);

@@ -4,17 +4,17 @@ use nottwice_model::report::Exit;
 use nottwice_model::scenario::Scenario;
 use nottwice_model::{clauses, target::Target};
 
-use super::{ad_hoc, block_on, setting, show, warn};
-use crate::campaign::{self, Campaign};
+use crate::campaign::{self, Campaign, block_on};
 use crate::cli::Run;
-use crate::{Failure, shelf};
+use crate::output::{self, show, warn};
+use crate::{Failure, ad_hoc, shelf};
 
 pub(super) fn run(run: Run) -> Result<Exit, Failure> {
-    super::format(&run.output.format)?;
+    output::format(&run.output.format)?;
     let (file, target, filter) = target(&run)?;
     let scenarios = select(scenarios(&run)?, &filter)?;
     let campaign = Campaign {
-        setting: setting(&file, target)?,
+        setting: shelf::place(&file, target)?,
         scenarios,
         seed: run.seed,
         runs: Some(run.runs.runs.clone()),

@@ -6,16 +6,19 @@ mod page;
 
 use std::collections::BTreeSet;
 
+use nottwice_model::clauses;
 use nottwice_model::report::{Exit, Repeat, Report};
 
 use self::page::Page;
 use crate::counts::Counts;
 use crate::format::Format;
-use crate::untrusted::{shortened, shown};
+use crate::untrusted::{brief, shortened};
 
 /// Text for a terminal of 100 columns, without colours.
 pub(super) struct Human;
 
+/// More of a name than this does not help.
+const NAME_MOST: usize = 60;
 /// More of why nothing could be played than this does not help.
 const FAILURE_MOST: usize = 2_000;
 
@@ -54,8 +57,9 @@ fn summary(page: &mut Page, report: &Report) {
         1 => "1 scenario".to_owned(),
         count => format!("{count} scenarios"),
     };
-    let target = report.target.as_ref().map_or("no target".to_owned(), |target| shown(&target.name, 60));
-    page.line(&format!("{target} · contract {} · {played}", crate::CONTRACT));
+    let target =
+        report.target.as_ref().map_or("no target".to_owned(), |target| brief(&target.name, NAME_MOST));
+    page.line(&format!("{target} · contract {} · {played}", clauses::EDITION));
     let counts = Counts::of(report);
     let mut words = vec![format!("violated {}", counts.violated)];
     if counts.warned > 0 {
@@ -98,7 +102,8 @@ fn no_promise(page: &mut Page, report: &Report) {
         return;
     }
     page.line("  What calling again does today:");
-    let row = |(scenario, repeat): &(&str, Repeat)| vec![shown(scenario, 60), words(*repeat).to_owned()];
+    let row =
+        |(scenario, repeat): &(&str, Repeat)| vec![brief(scenario, NAME_MOST), words(*repeat).to_owned()];
     for line in page::columns(&repeats.iter().map(row).collect::<Vec<_>>()) {
         page.line(&format!("    {line}"));
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use nottwice_model::ability::Ability;
 use nottwice_model::clause::{Finding, Level, Ruling};
+use nottwice_model::clauses;
 use nottwice_model::ledger::Row;
 use nottwice_model::report::{Repeat, Report, Skipped, Standing};
 use serde::Serialize;
@@ -123,7 +124,7 @@ fn document(report: &Report) -> Document<'_> {
         nottwice: "report",
         version: VERSION,
         target: report.target.as_ref().map(|target| target.name.as_str()),
-        contract: crate::CONTRACT,
+        contract: clauses::EDITION,
         exit: report.exit() as i32,
         counts: Counts::of(report),
         clauses: clauses(report),

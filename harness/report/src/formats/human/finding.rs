@@ -6,15 +6,22 @@ use nottwice_model::report::{Case, Line, Report};
 use serde_json::Value;
 
 use super::page::{Page, WIDTH, columns, width};
+use crate::control::{self, Control};
 use crate::evidence::{self, Evidence};
 use crate::policy;
 use crate::timeline;
-use crate::untrusted::{shortened, shown};
+use crate::untrusted::{brief, shortened};
 
 /// More bytes of a message than this are in the record and not on the page.
 const BYTES_MOST: usize = 600;
 /// More of one value than this does not help.
-const VALUE_MOST: usize = 80;
+const VALUE_MOST: usize = 60;
+/// More of a name than this does not help, and a table of three has room for it.
+const CELL_MOST: usize = 24;
+/// The same for the text in which a label stands.
+const LABEL_MOST: usize = 36;
+/// More of a query than this does not help.
+const QUERY_MOST: usize = 200;
 /// More of a sentence about what happened than this does not help.
 const WHAT_MOST: usize = 300;
 /// More further findings of one clause than this are only counted.
@@ -43,44 +50,51 @@ fn clause(page: &mut Page, report: &Report, group: &[(Line, usize, Finding)]) {
     let place = format!("scenario {}, seed {}: ", plan.scenario, plan.seed);
     page.prose("  ", 4, &format!("{place}{}", shortened(&finding.what, WHAT_MOST)));
     page.gap();
-    full(page, case, clause, finding);
+    full(page, case, clause, finding, control::of(report, *number, clause.id));
+    if !others.is_empty() {
+        page.gap();
+    }
     also(page, report, others);
 }
 
-fn full(page: &mut Page, case: &Case, clause: &Clause, finding: &Finding) {
+fn full(page: &mut Page, case: &Case, clause: &Clause, finding: &Finding, control: Option<Control<'_>>) {
     let evidence = evidence::of(&case.run, finding);
-    store(page, &evidence);
+    store(page, case, &evidence);
     happened(page, case, finding);
+    if let Some(Control { scenario, without }) = control {
+        page.field("the control", &format!("{scenario} keeps it, without {}", without.join(", ")));
+    }
     messages(page, &evidence);
     let policy = policy::lines(clause, &case.run, &evidence.deciding);
     if !policy.is_empty() {
-        page.field("judged by", &policy.join("; "));
+        page.block("judged by", &policy);
     }
     page.field("checked", &evidence.checked().join("; "));
-    page.block("once more", &[replay(&case.record)]);
-    page.block("the clause", &[format!("nottwice explain {}", clause.id)]);
+    page.command("once more", &replay(&case.record));
+    page.command("the clause", &format!("nottwice explain {}", clause.id));
 }
 
 /// The rows of the intent at the last deciding count.
-fn store(page: &mut Page, evidence: &Evidence<'_>) {
+fn store(page: &mut Page, case: &Case, evidence: &Evidence<'_>) {
     let Some((_, ledger)) = evidence.count else {
         return page.field("at the store", "never counted");
     };
-    let label = shown(evidence.label().unwrap_or_default(), VALUE_MOST);
     if evidence.rows.is_empty() {
-        page.field("at the store", &format!("no row carries the label {label}"));
+        let labels: Vec<_> = evidence.labels().into_iter().map(|label| brief(label, LABEL_MOST)).collect();
+        page.field("at the store", &format!("no row carries the label {}", labels.join(" or ")));
     } else {
         let scoped = evidence.rows.iter().any(|row| row.scope.is_some());
         let mut rows = vec![vec!["id".to_owned(), "label".to_owned()]];
         rows[0].extend(scoped.then(|| "scope".to_owned()));
         rows.extend(evidence.rows.iter().map(|row| {
-            let mut cells = vec![shown(&row.id, 36), shown(&row.label, 36)];
-            cells.extend(scoped.then(|| shown(row.scope.as_deref().unwrap_or("-"), 24)));
+            let mut cells = vec![brief(&row.id, CELL_MOST), labelled(&row.label, evidence.labels())];
+            cells.extend(scoped.then(|| brief(row.scope.as_deref().unwrap_or("-"), CELL_MOST)));
             cells
         }));
         page.block("at the store", &columns(&rows));
     }
-    let mut notes = Vec::new();
+    let mut notes: Vec<_> =
+        case.run.plan.target.counts.iter().map(|query| format!("counted by: {}", brief(query, QUERY_MOST))).collect();
     if evidence.foreign {
         notes.push("in the scope of somebody else".to_owned());
     }
@@ -92,6 +106,15 @@ fn store(page: &mut Page, evidence: &Evidence<'_>) {
     }
     if !notes.is_empty() {
         page.field("", &notes.join("; "));
+    }
+}
+
+/// A cell with the label of a plan in it; of a long text only the label is shown.
+fn labelled(text: &str, labels: Vec<&str>) -> String {
+    let label = labels.into_iter().find(|label| text.contains(label));
+    match label {
+        Some(label) if width(text) > LABEL_MOST => format!("…{}…", brief(label, LABEL_MOST)),
+        _ => brief(text, LABEL_MOST),
     }
 }
 
@@ -139,12 +162,12 @@ fn messages(page: &mut Page, evidence: &Evidence<'_>) {
     for (call, bytes) in evidence.replies() {
         page.block("the reply", &message(call, bytes));
     }
-    let show = |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |v| shown(v, VALUE_MOST));
+    let show = |value: &Option<String>| value.as_ref().map_or("nothing".to_owned(), |v| brief(v, VALUE_MOST));
     let differs: Vec<_> = evidence
         .differences()
         .iter()
         .take(ALSO_MOST)
-        .map(|d| format!("≠ {}: {} → {}", shown(&d.at, VALUE_MOST), show(&d.first), show(&d.second)))
+        .map(|d| format!("≠ {}: {} → {}", brief(&d.at, VALUE_MOST), show(&d.first), show(&d.second)))
         .collect();
     if !differs.is_empty() {
         page.block("what differs", &differs);
@@ -155,7 +178,7 @@ fn messages(page: &mut Page, evidence: &Evidence<'_>) {
 /// that none of them is ours.
 fn message(call: &str, bytes: &str) -> Vec<String> {
     let short = shortened(&bytes.replace("\r\n", "\n"), BYTES_MOST);
-    let name = format!("of {}:", shown(call, 40));
+    let name = format!("of {}:", brief(call, CELL_MOST));
     std::iter::once(name).chain(short.trim_end().split('\n').map(str::to_owned)).collect()
 }
 
@@ -163,8 +186,8 @@ fn message(call: &str, bytes: &str) -> Vec<String> {
 fn also(page: &mut Page, report: &Report, others: &[(Line, usize, Finding)]) {
     for (_, number, finding) in others.iter().take(ALSO_MOST) {
         let Some(case) = report.cases.get(*number) else { continue };
-        let what = shortened(&finding.what, WHAT_MOST);
-        page.prose("  also in ", 4, &format!("{}: {what}", case.run.plan.scenario));
+        let (plan, what) = (&case.run.plan, shortened(&finding.what, WHAT_MOST));
+        page.prose("  also in ", 4, &format!("{}, seed {}: {what}", plan.scenario, plan.seed));
         page.line(&format!("    {}", replay(&case.record)));
     }
     if others.len() > ALSO_MOST {

@@ -1,6 +1,6 @@
 //! What is told in a few words: what could not be told, what held, what was not asked.
 
-use nottwice_model::clause::Ruling;
+use nottwice_model::clause::{Level, Ruling};
 use nottwice_model::report::{Case, Line, Report, Standing};
 
 use super::finding::replay;
@@ -9,6 +9,8 @@ use crate::untrusted::shortened;
 
 /// More of a reason than this does not help.
 const REASON_MOST: usize = 400;
+/// Where the items of a list begin.
+const LIST: usize = 16;
 
 /// Names in the order of their first reason, gathered under it.
 struct Gathered<R> {
@@ -48,30 +50,40 @@ pub(super) fn trouble(page: &mut Page, report: &Report) {
 pub(super) fn could_not_tell(page: &mut Page, report: &Report) {
     let lines = standing(report, Standing::CouldNotTell);
     let pairs = lines.iter().flat_map(|line| {
-        let reason = move |case: &Case| match case.verdict.rulings.get(line.clause) {
-            Some(Ruling::CouldNotTell { reason }) => Some(reason.clone()),
-            _ => None,
-        };
-        let level = if line.level == nottwice_model::clause::Level::Must { "MUST" } else { "SHOULD" };
-        let name = format!("{} ({level})", line.clause);
-        report.cases.iter().filter_map(reason).map(move |reason| (reason, name.clone())).collect::<Vec<_>>()
+        let reasons = report.cases.iter().filter_map(|case| untold(case, line.clause));
+        reasons.map(|reason| (reason, line.clause.to_owned()))
     });
     for (reason, names) in Gathered::of(pairs).groups {
         page.gap();
-        page.prose("COULD NOT TELL  ", 16, &names.join(", "));
-        page.prose("  ", 4, &shortened(&reason, REASON_MOST));
-        let says_so = |case: &&Case| {
-            case.verdict
-                .rulings
-                .values()
-                .any(|r| matches!(r, Ruling::CouldNotTell { reason: r } if *r == reason))
-        };
+        page.prose("COULD NOT TELL  ", LIST, &by_level(&lines, &names));
+        page.prose("  ", 4, &shortened(reason, REASON_MOST));
+        let says_so = |case: &&Case| names.iter().any(|name| untold(case, name) == Some(reason));
         let cases: Vec<_> = report.cases.iter().filter(says_so).collect();
         let scenarios: Vec<_> = cases.iter().map(|case| case.run.plan.scenario.as_str()).collect();
         page.prose("  in ", 5, &scenarios.join(", "));
-        if let [first, ..] = cases.as_slice() {
-            page.line(&format!("  {}", replay(&first.record)));
+        // Of trouble the harness has said already how to see it again.
+        if let Some(case) = cases.first().filter(|case| case.run.trouble() != Some(reason)) {
+            page.line(&format!("  {}", replay(&case.record)));
         }
+    }
+}
+
+/// The clauses of those names, each level with its word after it.
+fn by_level(lines: &[Line], names: &[String]) -> String {
+    let of = |level: Level, word: &str| {
+        let lines = lines.iter().filter(|line| line.level == level && names.iter().any(|n| n == line.clause));
+        let ids: Vec<_> = lines.map(|line| line.clause).collect();
+        (!ids.is_empty()).then(|| format!("{}\u{a0}({word})", ids.join(", ")))
+    };
+    let levels = [of(Level::Must, "MUST"), of(Level::Should, "SHOULD")];
+    levels.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Why a case could not tell a clause.
+fn untold<'r>(case: &'r Case, clause: &str) -> Option<&'r str> {
+    match case.verdict.rulings.get(clause) {
+        Some(Ruling::CouldNotTell { reason }) => Some(reason),
+        _ => None,
     }
 }
 
@@ -117,21 +129,20 @@ pub(super) fn held(page: &mut Page, report: &Report) {
     if !held.is_empty() {
         // A name and its number stay on one line.
         let names: Vec<_> = held.iter().map(|line| format!("{}\u{a0}×{}", line.clause, line.held)).collect();
-        page.prose("HELD  ", 6, &names.join(", "));
+        page.prose(&format!("{:<LIST$}", "HELD"), LIST, &names.join(", "));
     }
 }
 
 /// The clauses that were not asked, and why.
 pub(super) fn not_asked(page: &mut Page, report: &Report) {
-    let both = [(Standing::NotExercised, "NOT EXERCISED  "), (Standing::NotApplicable, "NOT APPLICABLE  ")];
-    for (wanted, head) in both {
-        let pairs = standing(report, wanted).into_iter().filter_map(|line| {
-            // Without a single run no clause was asked, which the ending says already.
-            Some((line.because?, line.clause.to_owned()))
-        });
-        for (reason, names) in Gathered::of(pairs).groups {
-            page.prose(head, 4, &format!("{}: {}", names.join(", "), shortened(&reason, REASON_MOST)));
-        }
+    for (wanted, head) in
+        [(Standing::NotExercised, "NOT EXERCISED"), (Standing::NotApplicable, "NOT APPLICABLE")]
+    {
+        // Without a single run no clause was asked, and there is no reason but that.
+        let pairs = standing(report, wanted)
+            .into_iter()
+            .filter_map(|line| Some((line.because?, line.clause.to_owned())));
+        listed(page, head, Gathered::of(pairs), |names, reason| format!("{names}: {reason}"));
     }
 }
 
@@ -141,7 +152,14 @@ pub(super) fn not_played(page: &mut Page, report: &Report) {
         .skipped
         .iter()
         .map(|skipped| (format!("lacks {}: {}", skipped.lacks, skipped.cure), skipped.scenario.clone()));
-    for (reason, names) in Gathered::of(pairs).groups {
-        page.prose("NOT PLAYED  ", 4, &format!("{} ({reason})", names.join(", ")));
+    listed(page, "NOT PLAYED", Gathered::of(pairs), |names, reason| format!("{names} ({reason})"));
+}
+
+/// Groups under one head, each with its reason.
+fn listed(page: &mut Page, head: &str, gathered: Gathered<String>, words: fn(&str, &str) -> String) {
+    let mut begin = format!("{head:<LIST$}");
+    for (reason, names) in gathered.groups {
+        page.prose(&begin, LIST + 2, &words(&names.join(", "), &shortened(&reason, REASON_MOST)));
+        begin = " ".repeat(LIST);
     }
 }

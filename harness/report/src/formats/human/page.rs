@@ -19,6 +19,11 @@ impl Page {
         self.text
     }
 
+    /// A field that is a command: never broken, so that it can be copied.
+    pub(super) fn command(&mut self, name: &str, command: &str) {
+        self.line(&format!("{}{command}", field_begin(name)));
+    }
+
     /// One line as it is. Whatever acts in it is escaped here, so that no caller can forget to.
     pub(super) fn line(&mut self, line: &str) {
         self.text.push_str(untrusted::escaped(line).trim_end());

@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::cli::AdHoc;
 
 /// Writes the target file that the flags tell, and reads it.
-pub(super) fn target(flags: &AdHoc, runs: &Path) -> Result<(String, Target), Failure> {
+pub(crate) fn target(flags: &AdHoc, runs: &Path) -> Result<(String, Target), Failure> {
     let text = toml::to_string(&whole(flags)?).map_err(|error| Failure::Harness(error.to_string()))?;
     let path = runs.join("command-line.toml");
     let written = std::fs::create_dir_all(runs).and_then(|()| std::fs::write(&path, &text));
