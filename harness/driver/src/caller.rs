@@ -82,6 +82,9 @@ impl Caller {
         let Attempt { identity, variant, keyed, request_id, .. } = self.attempt;
         let plan = &self.plan;
         let mut headers = Vec::new();
+        if let Some(Credential::Header { name, value }) = self.workspace() {
+            headers.push((name.clone(), value.clone()));
+        }
         if let (KeyPlace::Header(name), Some(key), true) = (&plan.target.key.at, plan.key(identity), keyed) {
             headers.push((name.clone(), key.to_owned()));
         }
@@ -94,6 +97,13 @@ impl Caller {
         }
         let arguments = plan.arguments(identity, variant, keyed);
         Request { id: request_id, tool: plan.target.tool.clone(), arguments, headers }
+    }
+
+    /// How the call says for which workspace it is, beside its caller's credential.
+    fn workspace(&self) -> Option<&Credential> {
+        let place = self.plan.identities[self.attempt.identity].place;
+        let mut known = self.place.target().workspaces.iter();
+        known.find(|workspace| workspace.place == place).map(|workspace| &workspace.credential)
     }
 
     /// Gives bytes to the wire and writes down that they were sent.
@@ -140,7 +150,16 @@ impl Caller {
         };
         let outcome = self.read(&reply);
         let bytes = self.recorder.text(&reply.bytes);
-        self.recorder.add(What::Replied { call: call.to_owned(), bytes, outcome: outcome.clone() });
+        let rules = &self.plan.target.replies;
+        let retryable = rules.retryable.as_deref().and_then(|at| reply.document.pointer(at)?.as_bool());
+        let operation = reply::named(rules.operation.as_ref(), &reply.document);
+        self.recorder.add(What::Replied {
+            call: call.to_owned(),
+            bytes,
+            outcome: outcome.clone(),
+            retryable,
+            operation,
+        });
         Ok(outcome)
     }
 
@@ -179,6 +198,12 @@ impl Caller {
         }
     }
 
+    fn pause(&self) {
+        if let Some(worker) = &self.line.worker {
+            worker.pause();
+        }
+    }
+
     async fn on_request(&self, fault: Fault, bytes: &[u8]) -> Outcome {
         let call = &self.attempt.call;
         match fault.deed {
@@ -211,7 +236,7 @@ impl Caller {
                 self.send(&self.line, call, bytes).await;
                 self.told(self.reply(&self.line, call, None).await)
             }
-            Do::Drop | Do::Error => {
+            Do::Drop | Do::Error | Do::Pause => {
                 self.fired(format!("{} bytes were taken off the wire before the server", bytes.len()));
                 Outcome::Unknown { why: Why::NoReply }
             }
@@ -242,7 +267,7 @@ impl Caller {
                 }
                 self.told(self.reply(&self.line, call, None).await)
             }
-            Do::Drop | Do::Duplicate | Do::Crash | Do::Error => {
+            Do::Drop | Do::Duplicate | Do::Crash | Do::Error | Do::Pause => {
                 let reply = self.reply(&self.line, call, None).await;
                 let Ok(outcome) = reply else { return self.told(reply) };
                 match fault.deed {
@@ -294,6 +319,14 @@ impl Caller {
                 Do::Hold => {
                     self.fired(evidence);
                     self.held().await;
+                    if let Err(error) = armed.release(&self.place) {
+                        return self.trouble(error);
+                    }
+                }
+                Do::Pause => {
+                    self.pause();
+                    self.fired(format!("{evidence}; then the worker was stopped with SIGSTOP"));
+                    // It goes on where it stood once the worker is resumed.
                     if let Err(error) = armed.release(&self.place) {
                         return self.trouble(error);
                     }

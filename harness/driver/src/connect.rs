@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nottwice_model::scenario::Role;
 use nottwice_model::target::{Credential, Era, Start, Transport};
 
 use crate::clock::Clock;
@@ -15,7 +14,7 @@ use crate::recorder::Recorder;
 use crate::transport::Link;
 use crate::transports::http::HttpLink;
 use crate::transports::mcp_stdio::StdioLink;
-use crate::worker::{Seat, Worker};
+use crate::worker::{Seat, Who, Worker};
 
 /// How often a starting server is looked at: a listening socket sends no event to others.
 const GLANCE: Duration = Duration::from_millis(2);
@@ -27,7 +26,9 @@ pub(crate) struct Fleet {
     recorder: Recorder,
     workers: BTreeMap<Seat, Arc<Worker>>,
     starts: BTreeMap<Seat, u32>,
-    links: BTreeMap<(u8, Role), Vec<Arc<dyn Link>>>,
+    links: BTreeMap<(u8, Who), Vec<Arc<dyn Link>>>,
+    /// Workers that were asked to stop and are not gone yet.
+    stopping: Vec<Arc<Worker>>,
     opened: u32,
 }
 
@@ -47,22 +48,23 @@ impl Line {
 
 impl Fleet {
     pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
-        let (workers, starts, links) = Default::default();
-        Fleet { place, era, recorder, workers, starts, links, opened: 0 }
+        let (workers, starts, links, stopping) = Default::default();
+        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0 }
     }
 
     /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
     /// has a process of its own.
-    fn seat(&self, worker: u8, role: Role) -> Seat {
-        let by_env = self.place.principal(role).is_some_and(|p| matches!(p.credential, Credential::Env { .. }));
-        Seat { worker, role: by_env.then_some(role) }
+    fn seat(&self, worker: u8, who: Who) -> Seat {
+        let credentials = self.place.credentials(who);
+        let by_env = credentials.iter().any(|credential| matches!(credential, Credential::Env { .. }));
+        Seat { worker, who: by_env.then_some(who) }
     }
 
     /// A link from a caller to a worker: the one there is, or a fresh one. A worker that was never
     /// started, or whose only connection is closed, is started.
-    pub(crate) async fn line(&mut self, worker: u8, role: Role, fresh: bool) -> Result<Line, DriveError> {
-        let seat = self.seat(worker, role);
-        let open = self.links.entry((worker, role)).or_default();
+    pub(crate) async fn line(&mut self, worker: u8, who: Who, fresh: bool) -> Result<Line, DriveError> {
+        let seat = self.seat(worker, who);
+        let open = self.links.entry((worker, who)).or_default();
         open.retain(|link| link.is_free());
         if let (Some(link), false) = (open.last(), fresh) {
             return Ok(Line { link: link.clone(), worker: self.workers.get(&seat).cloned() });
@@ -75,7 +77,10 @@ impl Fleet {
                 None => Some(self.start(seat, &start).await?),
             },
             Some(start) => {
-                self.stop_seat(seat, &start).await;
+                if let Some(deaf) = self.workers.remove(&seat) {
+                    deaf.hang_up();
+                    self.stopping.push(deaf);
+                }
                 Some(self.start(seat, &start).await?)
             }
         };
@@ -84,11 +89,14 @@ impl Fleet {
             (Transport::McpStdio, Some(worker)) => Arc::new(self.greet(worker).await?),
             _ => Arc::new(self.dial(running.as_deref()).await?),
         };
-        self.links.entry((worker, role)).or_default().push(link.clone());
+        self.links.entry((worker, who)).or_default().push(link.clone());
         Ok(Line { link, worker: running })
     }
 
     async fn start(&mut self, seat: Seat, start: &Start) -> Result<Arc<Worker>, DriveError> {
+        for old in self.stopping.extract_if(.., |old| old.seat == seat) {
+            old.stopped(start.stop_within.duration()).await;
+        }
         let incarnation = self.starts.get(&seat).copied().unwrap_or(0) + 1;
         let http = self.place.target().reach.transport == Transport::Http;
         let port = if http { Some(self.port()?) } else { None };
@@ -183,25 +191,26 @@ impl Fleet {
         }
     }
 
-    /// Asks every process of a worker to stop: its standard input is closed, and it gets SIGTERM.
+    /// Asks every process of a worker to stop. Calls that are under way may still be answered.
     pub(crate) async fn stop(&mut self, worker: u8) {
-        let Some(start) = self.place.target().start.clone() else { return };
         for ((of, _), links) in &self.links {
-            if *of == worker && self.place.target().reach.transport == Transport::McpStdio {
-                for link in links {
-                    link.close().await;
-                }
+            for link in links.iter().filter(|_| *of == worker) {
+                link.finish().await;
             }
         }
         self.links.retain(|(of, _), _| *of != worker);
         for seat in self.seats(worker) {
-            self.stop_seat(seat, &start).await;
+            if let Some(worker) = self.workers.remove(&seat) {
+                worker.ask_to_stop();
+                self.stopping.push(worker);
+            }
         }
     }
 
-    async fn stop_seat(&mut self, seat: Seat, start: &Start) {
-        if let Some(worker) = self.workers.remove(&seat) {
-            worker.stop(start.stop_within.duration()).await;
+    /// Lets every process of a worker go on that was paused.
+    pub(crate) fn resume(&self, worker: u8) {
+        for seat in self.seats(worker) {
+            self.workers[&seat].resume();
         }
     }
 
@@ -210,7 +219,7 @@ impl Fleet {
         self.kill(worker).await;
         let seats: Vec<_> = self.starts.keys().copied().filter(|seat| seat.worker == worker).collect();
         for seat in seats {
-            self.line(worker, seat.role.unwrap_or_default(), false).await?;
+            self.line(worker, seat.who.unwrap_or_default(), false).await?;
         }
         Ok(())
     }
@@ -239,7 +248,7 @@ impl Fleet {
         if self.place.target().start.is_none() {
             return true;
         }
-        for worker in self.workers.values() {
+        for worker in self.workers.values().chain(&self.stopping) {
             if worker.is_alive().await {
                 return true;
             }
@@ -250,7 +259,8 @@ impl Fleet {
     /// Ends everything.
     pub(crate) async fn end(&mut self) {
         self.links.clear();
-        for (_, worker) in std::mem::take(&mut self.workers) {
+        let workers = std::mem::take(&mut self.workers).into_values();
+        for worker in workers.chain(std::mem::take(&mut self.stopping)) {
             worker.kill().await;
         }
     }

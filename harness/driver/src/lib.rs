@@ -6,6 +6,7 @@ mod connect;
 mod error;
 mod hook;
 mod listener;
+mod lock;
 mod oracle;
 mod oracles;
 mod place;
@@ -20,6 +21,7 @@ mod transports;
 mod worker;
 
 pub use crate::error::DriveError;
+pub use crate::lock::hold_lock;
 pub use crate::place::Setting;
 pub use crate::play::{Played, play};
 pub use crate::survey::survey;

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use nottwice_model::target::{FileWrite, Principal, Target};
+use nottwice_model::scenario::Role;
+use nottwice_model::target::{Credential, FileWrite, Principal, Target};
 use nottwice_model::template;
 
 use crate::error::DriveError;
 use crate::state::{self, StateFolder};
+use crate::worker::Who;
 
 /// A target and what the file cannot know: where it was read, and which program `{self}` is.
 #[derive(Debug, Clone)]
@@ -55,8 +57,15 @@ impl Place {
         state::write_whole(&path, &self.fill(&file.content, None)?)
     }
 
+    /// How a caller says who it is and for which workspace it calls.
+    pub(crate) fn credentials(&self, who: Who) -> Vec<&Credential> {
+        let workspaces = self.target().workspaces.iter().filter(|workspace| workspace.place == who.place);
+        let workspace = workspaces.map(|workspace| &workspace.credential);
+        self.principal(who.role).map(|principal| &principal.credential).into_iter().chain(workspace).collect()
+    }
+
     /// Whoever plays a role; a target without principals has one nameless caller.
-    pub(crate) fn principal(&self, role: nottwice_model::scenario::Role) -> Option<&Principal> {
+    pub(crate) fn principal(&self, role: Role) -> Option<&Principal> {
         self.target().principals.iter().find(|principal| principal.role == role)
     }
 }

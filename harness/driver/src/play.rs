@@ -6,18 +6,21 @@ use std::sync::Arc;
 
 use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{CountedFrom, Outcome, What};
-use nottwice_model::plan::{Plan, PlannedCall, PlannedStep};
+use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
-use nottwice_model::scenario::{Act, Connection, Until};
+use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
 use nottwice_model::target::{Credential, Era};
 use tokio::task::JoinHandle;
 
 use crate::caller::{Attempt, Caller, Signals};
+use crate::clock::Watchdog;
 use crate::connect::Fleet;
 use crate::error::DriveError;
+use crate::lock::Lock;
 use crate::oracle;
 use crate::place::{Place, Setting};
 use crate::recorder::Recorder;
+use crate::worker::Who;
 
 /// A run, and whether its record on disk is whole.
 #[derive(Debug)]
@@ -51,6 +54,8 @@ pub(crate) struct Player {
     pub(crate) fleet: Fleet,
     standing: BTreeMap<String, Standing>,
     begun: bool,
+    lock: Option<Lock>,
+    revoked: bool,
 }
 
 /// Plays a plan and records it, line by line, in a file if one is named.
@@ -63,8 +68,9 @@ pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Resu
     let era = plan.survey.era.unwrap_or(Era::Legacy);
     let fleet = Fleet::new(place.clone(), era, recorder.clone());
     let plan = Arc::new(plan.clone());
+    let watchdog = Watchdog::start();
     let mut player =
-        Player { plan, place, recorder, fleet, standing: BTreeMap::new(), begun: false };
+        Player { plan, place, recorder, fleet, standing: BTreeMap::new(), begun: false, lock: None, revoked: false };
     let complete = match player.whole().await {
         Ok(()) => true,
         Err(error) if !player.begun => return Err(error),
@@ -74,6 +80,7 @@ pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Resu
         }
     };
     player.fleet.end().await;
+    player.recorder.add(What::Lag { millis: watchdog.stop() });
     let (history, unrecorded) = player.recorder.finish(complete);
     Ok(Played { run: Run { plan: (*player.plan).clone(), history, complete }, unrecorded })
 }
@@ -89,11 +96,11 @@ fn secrets(setting: &Setting) -> Vec<String> {
 impl Player {
     async fn whole(&mut self) -> Result<(), DriveError> {
         let first = self.plan.steps.iter().find_map(|step| match step {
-            PlannedStep::Call(call) => Some((call.worker, self.plan.identities[call.identity].role)),
+            PlannedStep::Call(call) => Some((call.worker, self.who(call.identity))),
             _ => None,
         });
-        if let Some((worker, role)) = first {
-            self.fleet.line(worker, role, false).await?;
+        if let Some((worker, who)) = first {
+            self.fleet.line(worker, who, false).await?;
         }
         self.count().await?;
         let plan = self.plan.clone();
@@ -105,19 +112,25 @@ impl Player {
             }
             self.count().await?;
         }
-        self.let_all_go().await;
+        self.let_all_go().await?;
         self.settle().await
+    }
+
+    /// Who calls for an identity.
+    pub(crate) fn who(&self, identity: usize) -> Who {
+        let Identity { role, place, .. } = self.plan.identities[identity];
+        Who { role, place }
     }
 
     async fn call(&mut self, call: &PlannedCall) -> Result<(), DriveError> {
         let fault = call.fault;
         let fresh = call.connection == Connection::New;
-        let role = self.plan.identities[call.identity].role;
-        let line = self.fleet.line(call.worker, role, fresh).await?;
+        let who = self.who(call.identity);
+        let line = self.fleet.line(call.worker, who, fresh).await?;
         let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
         let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
         let second = if copies && by_connection {
-            Some(self.fleet.line(call.worker, role, true).await?)
+            Some(self.fleet.line(call.worker, who, true).await?)
         } else {
             None
         };
@@ -193,8 +206,51 @@ impl Player {
             Act::Restart { worker } => self.fleet.restart(*worker).await?,
             Act::Release { call } => self.release(call),
             Act::Abandon { call } => self.abandon(call).await,
-            Act::Observe => {}
+            Act::Resume { worker } => self.fleet.resume(*worker),
+            Act::HoldLock => self.hold_lock().await?,
+            Act::ReleaseLock => self.release_lock().await?,
+            Act::Pass { limit: Bound::Retention, to } => self.pass(*to).await,
+            Act::Revoke => self.access(true)?,
+            Act::Grant => self.access(false)?,
+            // The planner has spread it into calls.
+            Act::Observe | Act::Fill { .. } => {}
         }
+        Ok(())
+    }
+
+    async fn hold_lock(&mut self) -> Result<(), DriveError> {
+        let lock = Lock::hold(&self.place).await?;
+        self.recorder.add(What::LockHeld { proof: lock.proof.clone() });
+        self.lock = Some(lock);
+        Ok(())
+    }
+
+    async fn release_lock(&mut self) -> Result<(), DriveError> {
+        if let Some(lock) = self.lock.take() {
+            let held = lock.release().await?;
+            self.recorder.add(What::LockFreed { held });
+        }
+        Ok(())
+    }
+
+    /// Waits until a receipt of the last answer is well inside its window, or beyond it.
+    async fn pass(&self, to: Side) {
+        let Some(window) = self.plan.target.retention.window else { return };
+        let window = window.duration();
+        let since = self.recorder.since_last_end();
+        let until = match to {
+            Side::JustInside => window.mul_f64(0.6),
+            Side::JustPast => window.mul_f64(1.1),
+        };
+        tokio::time::sleep(until.saturating_sub(since)).await;
+        self.recorder.add(What::Passed { limit: Bound::Retention, to });
+    }
+
+    fn access(&mut self, revoked: bool) -> Result<(), DriveError> {
+        let Some(access) = self.place.target().access.clone() else { return Ok(()) };
+        self.place.write(if revoked { &access.revoke } else { &access.grant })?;
+        self.recorder.add(What::Access { revoked });
+        self.revoked = revoked;
         Ok(())
     }
 
@@ -215,8 +271,17 @@ impl Player {
         self.recorder.add(What::Abandoned { call: call.to_owned() });
     }
 
-    /// Nothing stands after the last step: holds end, and every call is waited for.
-    async fn let_all_go(&mut self) {
+    /// Nothing stands after the last step: holds end, paused workers go on, the lock is freed, access is
+    /// given back, and every call is waited for.
+    async fn let_all_go(&mut self) -> Result<(), DriveError> {
+        let paused: Vec<_> = self.recorder.paused();
+        for worker in paused {
+            self.fleet.resume(worker);
+        }
+        self.release_lock().await?;
+        if self.revoked {
+            self.access(false)?;
+        }
         let names: Vec<_> = self.standing.keys().cloned().collect();
         for name in &names {
             self.release(name);
@@ -224,6 +289,7 @@ impl Player {
         for name in &names {
             self.wait(name).await;
         }
+        Ok(())
     }
 
     /// Counts the stores, from a copy if nothing of the server runs.

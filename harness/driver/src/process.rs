@@ -46,3 +46,9 @@ pub(crate) fn ask_to_stop(leader: u32) {
     let leader = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
     let _ = killpg(leader, Signal::SIGTERM);
 }
+
+/// Stops a whole group with SIGSTOP, or lets it go on with SIGCONT.
+pub(crate) fn hold(leader: u32, stopped: bool) {
+    let group = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
+    let _ = killpg(group, if stopped { Signal::SIGSTOP } else { Signal::SIGCONT });
+}

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use nottwice_model::history::{Event, History, What};
 use nottwice_model::plan::Plan;
@@ -61,6 +62,27 @@ impl Recorder {
     /// How many events there are so far.
     pub(crate) fn len(&self) -> usize {
         self.lock().history.events.len()
+    }
+
+    /// How long ago the last attempt was over for its caller.
+    pub(crate) fn since_last_end(&self) -> Duration {
+        let inner = self.lock();
+        let ends = inner.history.events.iter().rev();
+        let last = ends.filter(|event| matches!(event.what, What::Ended { .. })).map(|event| event.at).next();
+        Duration::from_nanos(self.clock.nanos() - last.unwrap_or(0))
+    }
+
+    /// The workers that were paused and do not go on yet.
+    pub(crate) fn paused(&self) -> Vec<u8> {
+        let mut paused = Vec::new();
+        for event in &self.lock().history.events {
+            match event.what {
+                What::Paused { worker } => paused.push(worker),
+                What::Resumed { worker } | What::Exited { worker, .. } => paused.retain(|other| *other != worker),
+                _ => {}
+            }
+        }
+        paused
     }
 
     /// Whether the server has answered any call, and so must have made its store.

@@ -79,8 +79,8 @@ impl Player {
 
     async fn retry(&mut self, open: &Open, id: u64, retry: u32) -> Result<Outcome, DriveError> {
         self.fleet.revive().await?;
-        let role = self.plan.identities[open.identity].role;
-        let line = self.fleet.line(open.worker, role, false).await?;
+        let who = self.who(open.identity);
+        let line = self.fleet.line(open.worker, who, false).await?;
         let attempt = Attempt {
             call: format!("settle {} #{retry}", self.plan.identities[open.identity].intent),
             identity: open.identity,

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use nottwice_model::ability::Ability;
 use nottwice_model::history::{Outcome, What};
+use nottwice_model::ledger::Row;
 use nottwice_model::plan;
 use nottwice_model::reply::Class;
-use nottwice_model::scenario::Scenario;
+use nottwice_model::scenario::{Arguments, Scenario};
 use nottwice_model::survey::{Survey, declared};
 use nottwice_model::target::{Era, KeyPlace, Transport};
 use serde_json::{Value, json};
@@ -33,13 +34,21 @@ pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<S
         survey.era = Some(era);
         survey.described = described;
     }
-    survey.key_seen = match &target.key.at {
-        KeyPlace::None => None,
-        KeyPlace::Arguments(pointer) if in_schema(&survey.described, pointer) => {
-            Some("the published input schema has it there".to_owned())
+    if survey.described.get("outputSchema").is_some_and(Value::is_object) {
+        survey.abilities.insert(Ability::OutputSchema, "tools/list".to_owned());
+    }
+    if let KeyPlace::Arguments(pointer) = &target.key.at
+        && in_schema(&survey.described, pointer)
+    {
+        survey.key_seen = Some("the published input schema has it there".to_owned());
+    }
+    if target.key.at != KeyPlace::None {
+        let probed = probed(setting, file, &survey, probe).await?;
+        if probed.in_store {
+            survey.abilities.insert(Ability::Receipts, "the key of a call stands in the receipts".to_owned());
         }
-        _ => probed(setting, file, &survey, probe).await?,
-    };
+        survey.key_seen = survey.key_seen.or(probed.sign);
+    }
     Ok(survey)
 }
 
@@ -81,7 +90,7 @@ async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
     let place = std::sync::Arc::new(Place::new(setting)?);
     let start = setting.target.start.as_ref().expect("checked: stdio needs a start");
     let recorder = Recorder::scrap();
-    let seat = Seat { worker: 1, role: None };
+    let seat = Seat { worker: 1, who: None };
     let worker = Worker::start(&place, start, seat, 1, None, &recorder)?;
     let pipes = worker.take_pipes().expect("just started");
     let link = StdioLink::new(0, 1, era, pipes, recorder);
@@ -102,43 +111,54 @@ async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
     }
 }
 
+/// What the probe showed.
+#[derive(Default)]
+struct Probed {
+    /// Any sign that the key arrived.
+    sign: Option<String>,
+    /// Whether receipts are named by the key.
+    in_store: bool,
+}
+
 /// Plays the probe and looks for any sign that the key arrived.
 async fn probed(
     setting: &Setting,
     file: &str,
     survey: &Survey,
     probe: &Scenario,
-) -> Result<Option<String>, DriveError> {
+) -> Result<Probed, DriveError> {
     let facts = setting.target.facts(file);
     let without_change: Scenario;
-    let probe = if survey.abilities.contains_key(&Ability::Change) {
+    let probe = if survey.abilities.contains_key(&Ability::Change(Arguments::Other)) {
         probe
     } else {
         without_change = Scenario { steps: unchanged(probe), ..probe.clone() };
         &without_change
     };
-    let Ok(plans) = plan::plan(probe, &facts, survey, 0, nonce()) else { return Ok(None) };
+    let mut probed = Probed::default();
+    let Ok(plans) = plan::plan(probe, &facts, survey, 0, nonce()) else { return Ok(probed) };
     for plan in plans {
         let played = play(setting, &plan, None::<&Path>).await?;
-        let events = &played.run.history.events;
-        let sign = events.iter().find_map(|event| match &event.what {
-            What::Ended { call, outcome } => sign(call, outcome),
-            What::Counted { ledger, .. } => {
-                let kept = ledger.receipts.iter().flatten().any(|row| plan.keys.iter().any(|k| row.id.contains(k)));
-                kept.then(|| "it stands in the server's own store".to_owned())
+        for event in &played.run.history.events {
+            match &event.what {
+                What::Ended { call, outcome } => probed.sign = probed.sign.take().or_else(|| sign(call, outcome)),
+                What::Counted { ledger, .. } => {
+                    let named = |row: &Row| plan.keys.iter().any(|key| row.id.contains(key));
+                    probed.in_store |= ledger.receipts.iter().flatten().any(named);
+                }
+                _ => {}
             }
-            _ => None,
-        });
-        if sign.is_some() {
-            return Ok(sign);
         }
     }
-    Ok(None)
+    if probed.in_store {
+        probed.sign.get_or_insert_with(|| "it stands in the server's own store".to_owned());
+    }
+    Ok(probed)
 }
 
 fn unchanged(probe: &Scenario) -> Vec<nottwice_model::scenario::Step> {
     use nottwice_model::scenario::Step;
-    let changes = |step: &Step| matches!(step, Step::Call(call) if call.changed);
+    let changes = |step: &Step| matches!(step, Step::Call(call) if call.arguments != Arguments::Base);
     probe.steps.iter().filter(|step| !changes(step)).cloned().collect()
 }
 

@@ -70,6 +70,11 @@ pub(crate) trait Link: Send + Sync {
     /// Reads the whole reply; with `most`, only so many of its bytes, and then closes the stream.
     fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>>;
 
+    /// Says that no more requests will come, and still reads; over a socket there is nothing to say.
+    fn finish(&self) -> Later<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Closes the connection, both ways.
     fn close(&self) -> Later<'_, ()>;
 

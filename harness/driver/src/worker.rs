@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nottwice_model::history::What;
-use nottwice_model::scenario::Role;
+use nottwice_model::scenario::{self, Role};
 use nottwice_model::target::{Credential, Start};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -20,11 +20,18 @@ const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 /// How much of its standard error is shown when it does not start.
 const SAID_MOST: usize = 2_000;
 
+/// Who calls, and for which workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Who {
+    pub(crate) role: Role,
+    pub(crate) place: scenario::Place,
+}
+
 /// Which worker, and for whom: where the caller comes from the environment, each caller has a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seat {
     pub(crate) worker: u8,
-    pub(crate) role: Option<Role>,
+    pub(crate) who: Option<Who>,
 }
 
 /// A running process tree. Dropping it ends the tree.
@@ -120,10 +127,31 @@ impl Worker {
         }
     }
 
-    /// Asks it to stop with SIGTERM; its standard input is closed by whoever holds the pipe. What still
-    /// runs when its declared time has passed is killed.
-    pub(crate) async fn stop(&self, within: std::time::Duration) {
+    /// Stops the whole tree with SIGSTOP.
+    pub(crate) fn pause(&self) {
+        process::hold(self.pid, true);
+        self.recorder.add(What::Paused { worker: self.seat.worker });
+    }
+
+    /// Lets the whole tree go on.
+    pub(crate) fn resume(&self) {
+        process::hold(self.pid, false);
+        self.recorder.add(What::Resumed { worker: self.seat.worker });
+    }
+
+    /// Asks it to stop with SIGTERM; its standard input is closed by whoever holds the pipe.
+    pub(crate) fn ask_to_stop(&self) {
+        self.recorder.add(What::AskedToStop { worker: self.seat.worker, pid: self.pid });
+        self.hang_up();
+    }
+
+    /// The same after its only connection is closed already, which has told it to stop.
+    pub(crate) fn hang_up(&self) {
         process::ask_to_stop(self.pid);
+    }
+
+    /// Waits until it has stopped; what still runs when its declared time has passed is killed.
+    pub(crate) async fn stopped(&self, within: std::time::Duration) {
         let waited = tokio::time::timeout(within, async { self.child.lock().await.wait().await }).await;
         match waited {
             Ok(Ok(status)) => {
@@ -192,10 +220,10 @@ fn command(
     for (name, value) in &start.env {
         command.env(name, place.fill(value, port)?);
     }
-    if let Some(role) = seat.role
-        && let Some(Credential::Env { name, value }) = place.principal(role).map(|p| &p.credential)
-    {
-        command.env(name, value);
+    for credential in place.credentials(seat.who.unwrap_or_default()) {
+        if let Credential::Env { name, value } = credential {
+            command.env(name, value);
+        }
     }
     command.env(process::MARK, mark);
     match &start.folder {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::fault::At;
+use crate::scenario::{Arguments, Place};
 
 /// One ability of a target, as it is written in `needs` and shown in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,8 +28,26 @@ pub enum Ability {
     Release(At),
     /// A call can be made to fail at this point.
     ErrorAt(At),
-    /// The tool has a second set of arguments that makes another effect.
-    Change,
+    /// The tool has arguments of this kind beside the base ones.
+    Change(Arguments),
+    /// The owner has a workspace of this kind beside its usual one.
+    Workspace(Place),
+    /// A competing transaction can be held on the store.
+    Lock,
+    /// The target says how long a call waits for a lock.
+    LockTimeout,
+    /// Access can be taken away and given back.
+    Access,
+    /// The target says how long a receipt is kept.
+    Retention,
+    /// Receipts can be counted, and are named by their key.
+    Receipts,
+    /// The replies say whether to retry.
+    Retryable,
+    /// The replies carry an operation id.
+    OperationId,
+    /// The tool publishes an output schema.
+    OutputSchema,
     /// The request id is the caller's to choose.
     RequestId,
     /// Committed effects can be counted at the store.
@@ -51,7 +70,16 @@ impl fmt::Display for Ability {
             Ability::Point(at) => write!(f, "point:{}", at.word()),
             Ability::Release(at) => write!(f, "release:{}", at.word()),
             Ability::ErrorAt(at) => write!(f, "error:{}", at.word()),
-            Ability::Change => f.write_str("change"),
+            Ability::Change(arguments) => write!(f, "change:{}", arguments.word()),
+            Ability::Workspace(place) => write!(f, "workspace:{}", word_of(*place)),
+            Ability::Lock => f.write_str("lock"),
+            Ability::LockTimeout => f.write_str("limit:lock"),
+            Ability::Access => f.write_str("access"),
+            Ability::Retention => f.write_str("limit:retention"),
+            Ability::Receipts => f.write_str("count:receipts"),
+            Ability::Retryable => f.write_str("retryable"),
+            Ability::OperationId => f.write_str("operation-id"),
+            Ability::OutputSchema => f.write_str("output-schema"),
             Ability::RequestId => f.write_str("request-id"),
             Ability::Count => f.write_str("count"),
             Ability::ResultId => f.write_str("result-id"),
@@ -76,7 +104,11 @@ impl Ability {
     /// Every ability that can be written, in the order of the list in `explain`.
     pub fn all() -> Vec<Ability> {
         let mut all = vec![Ability::Key, Ability::KeyRequired, Ability::Restart, Ability::Connections];
-        all.extend([Ability::Workers(2), Ability::Principals(2), Ability::Change, Ability::RequestId]);
+        all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId]);
+        all.extend([Arguments::Other, Arguments::Detail, Arguments::Forbidden].map(Ability::Change));
+        all.extend([Place::Second, Place::Foreign].map(Ability::Workspace));
+        all.extend([Ability::Lock, Ability::LockTimeout, Ability::Access, Ability::Retention, Ability::Receipts]);
+        all.extend([Ability::Retryable, Ability::OperationId, Ability::OutputSchema]);
         all.extend([Ability::Count, Ability::ResultId, Ability::ReplayMarker]);
         for at in At::ALL.into_iter().filter(|at| at.is_point()) {
             all.extend([Ability::Point(at), Ability::Release(at), Ability::ErrorAt(at)]);
@@ -98,7 +130,18 @@ impl Ability {
             Ability::Point(at) => format!("declare a `[[hook]]` with point = \"{}\"", at.word()),
             Ability::Release(at) => format!("give the `[[hook]]` at \"{}\" a `release`", at.word()),
             Ability::ErrorAt(at) => format!("give the `[[hook]]` at \"{}\" an `error`", at.word()),
-            Ability::Change => "give the tool a `change` that makes another effect".into(),
+            Ability::Change(arguments) => {
+                format!("give the tool such arguments: `[tool.main.change] {} = {{ … }}`", arguments.word())
+            }
+            Ability::Workspace(place) => format!("declare a `[[workspace]]` with place = \"{}\"", word_of(*place)),
+            Ability::Lock => "say which SQLite database is the server's: `[[store]] sqlite = \"…\"`".into(),
+            Ability::LockTimeout => "say how long a call waits: `[limits] lock_timeout = \"…\"`".into(),
+            Ability::Access => "say how access is taken away and given back: `[access]`".into(),
+            Ability::Retention => "say how long receipts are kept: `[retention] window = \"…\"`".into(),
+            Ability::Receipts => "count receipts by their key: `[[store]] receipts = \"SELECT key AS id …\"`".into(),
+            Ability::Retryable => "say where replies tell it: `[replies] retryable = \"/…\"`".into(),
+            Ability::OperationId => "say where replies tell it: `[replies] operation = \"/…\"`".into(),
+            Ability::OutputSchema => "publish an `outputSchema` for the tool".into(),
             Ability::RequestId => {
                 "over HTTP, name the header: `[reach] request_id = \"X-Request-Id\"`".into()
             }
@@ -106,6 +149,14 @@ impl Ability {
             Ability::ResultId => "say where a reply names its effect: `[replies] id = \"/…\"`".into(),
             Ability::ReplayMarker => "add a `[[replies.rule]]` with class = \"replayed\"".into(),
         }
+    }
+}
+
+fn word_of(place: Place) -> &'static str {
+    match place {
+        Place::Home => "home",
+        Place::Second => "second",
+        Place::Foreign => "foreign",
     }
 }
 

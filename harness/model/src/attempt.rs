@@ -1,10 +1,13 @@
 //! A run read as attempts: which request belongs to which identity, when, over what, and how it ended.
 
+use std::time::Duration;
+
 use crate::fault::Fault;
 use crate::history::{Outcome, What};
 use crate::ledger::{Ledger, Row};
-use crate::plan::PlannedStep;
+use crate::plan::{Identity, PlannedStep};
 use crate::run::Run;
+use crate::scenario::{Arguments, Place, Role};
 
 /// One request on the wire, with everything that the history says of it.
 #[derive(Debug, Clone)]
@@ -33,6 +36,18 @@ pub struct Attempt<'r> {
     pub replied: Option<(usize, &'r Outcome)>,
     /// When it was over for its caller, and how.
     pub ended: Option<(usize, &'r Outcome)>,
+    /// When it was sent, in nanoseconds since the play began.
+    pub sent_at: u64,
+    /// When it was over for its caller, likewise.
+    pub ended_at: Option<u64>,
+    /// The bytes of its reply.
+    pub bytes: Option<&'r str>,
+    /// Whether its reply says that the same request may be made again.
+    pub retryable: Option<bool>,
+    /// The operation that its reply names.
+    pub operation: Option<&'r str>,
+    /// Whether its caller's access was taken away when it was sent.
+    pub revoked: bool,
     /// Its fault, if it has one.
     pub fault: Option<Fault>,
     /// When its caller gave it up.
@@ -55,11 +70,6 @@ impl<'r> Attempt<'r> {
         let definite = self.ended.filter(|(_, outcome)| !matches!(outcome, Outcome::Unknown { .. }));
         let answered = self.replied.or(definite).map(|(seq, _)| seq);
         answered.or(self.exited).unwrap_or(usize::MAX)
-    }
-
-    /// Whether nothing was done to it.
-    pub fn undisturbed(&self) -> bool {
-        self.fault.is_none() && self.abandoned.is_none()
     }
 
     /// Whether both were under way at one time.
@@ -90,19 +100,40 @@ pub struct Story<'r> {
     pub counts: Vec<Count<'r>>,
     /// When the faults stopped.
     pub settling: Option<usize>,
+    /// When time was let pass.
+    pub passed: Vec<usize>,
+    /// When a lock on the store was held: from, to, and whether it was still held at the end.
+    pub locks: Vec<(usize, usize, bool)>,
+    /// When a process was asked to stop.
+    pub asked_to_stop: Vec<(usize, u32)>,
+    /// By how much the harness itself was late at most, in milliseconds.
+    pub lag: u64,
+    /// Whether the owner's access is taken away, at the event that was read last.
+    revoked: bool,
+}
+
+/// How old a receipt is when its retry is sent, against the declared window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Age {
+    /// Up to four fifths of the window, or no window is declared.
+    Inside,
+    /// So near to the end that either answer is right.
+    Between,
+    /// After its end.
+    Past,
 }
 
 impl<'r> Story<'r> {
     /// Reads a run.
     pub fn of(run: &'r Run) -> Story<'r> {
-        let mut story = Story { run, attempts: Vec::new(), counts: Vec::new(), settling: None };
+        let mut story = Story { run, attempts: Vec::new(), counts: Vec::new(), settling: None, passed: Vec::new(), locks: Vec::new(), asked_to_stop: Vec::new(), lag: 0, revoked: false };
         for (seq, event) in run.history.events.iter().enumerate() {
-            story.read(seq, &event.what);
+            story.read(seq, event.at, &event.what);
         }
         story
     }
 
-    fn read(&mut self, seq: usize, what: &'r What) {
+    fn read(&mut self, seq: usize, at: u64, what: &'r What) {
         match what {
             What::Sent {
                 call,
@@ -128,6 +159,12 @@ impl<'r> Story<'r> {
                     keyed: *keyed,
                     fresh: planned.is_some_and(|(_, fresh)| fresh),
                     sent: seq,
+                    sent_at: at,
+                    ended_at: None,
+                    bytes: None,
+                    retryable: None,
+                    operation: None,
+                    revoked: self.revoked && self.run.plan.identities[*identity].role == Role::Owner,
                     replied: None,
                     ended: None,
                     fault: planned.and_then(|(fault, _)| fault),
@@ -136,13 +173,29 @@ impl<'r> Story<'r> {
                     exited: None,
                 });
             }
-            What::Replied { call, outcome, .. } => {
-                self.update(call, |attempt| attempt.replied = attempt.replied.or(Some((seq, outcome))));
-            }
-            What::Ended { call, outcome } => {
-                self.update(call, |attempt| attempt.ended = Some((seq, outcome)))
-            }
+            What::Replied { call, outcome, bytes, retryable, operation } => self.update(call, |attempt| {
+                if attempt.replied.is_none() {
+                    attempt.replied = Some((seq, outcome));
+                    attempt.bytes = Some(bytes);
+                    attempt.retryable = *retryable;
+                    attempt.operation = operation.as_deref();
+                }
+            }),
+            What::Ended { call, outcome } => self.update(call, |attempt| {
+                attempt.ended = Some((seq, outcome));
+                attempt.ended_at = Some(at);
+            }),
             What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
+            What::Access { revoked } => self.revoked = *revoked,
+            What::Passed { .. } => self.passed.push(seq),
+            What::LockHeld { .. } => self.locks.push((seq, usize::MAX, false)),
+            What::LockFreed { held } => {
+                if let Some((_, to, to_the_end)) = self.locks.last_mut() {
+                    (*to, *to_the_end) = (seq, *held);
+                }
+            }
+            What::AskedToStop { pid, .. } => self.asked_to_stop.push((seq, *pid)),
+            What::Lag { millis } => self.lag = *millis,
             What::Exited { pid, .. } => {
                 let there = self.attempts.iter_mut().filter(|a| a.pid == *pid && a.exited.is_none());
                 there.for_each(|attempt| attempt.exited = Some(seq));
@@ -185,6 +238,29 @@ impl<'r> Story<'r> {
         !self.attempts.iter().any(|other| {
             other.sent != attempt.sent && other.sent < to && other.until() > from
         })
+    }
+
+    /// Whether an attempt was ordinary, and nothing stood in its way.
+    pub fn undisturbed(&self, attempt: &Attempt<'_>) -> bool {
+        let Identity { place, variants, .. } = &self.run.plan.identities[attempt.identity];
+        let ordinary = *place != Place::Foreign && variants[attempt.variant].arguments != Arguments::Forbidden;
+        let meanwhile = |from: usize, to: usize| from < attempt.until() && attempt.sent < to;
+        let locked = self.locks.iter().any(|(from, to, _)| meanwhile(*from, *to));
+        let stopped = self.asked_to_stop.iter().any(|(seq, _)| meanwhile(*seq, *seq));
+        let left_alone = attempt.fault.is_none() && attempt.abandoned.is_none() && !attempt.revoked;
+        ordinary && left_alone && !locked && !stopped
+    }
+
+    /// How old the receipt of one attempt is when another is sent.
+    pub fn age(&self, first: &Attempt<'_>, again: &Attempt<'_>) -> Age {
+        let Some(window) = self.run.plan.target.retention.window else { return Age::Inside };
+        let elapsed = Duration::from_nanos(again.sent_at.saturating_sub(first.ended_at.unwrap_or(first.sent_at)));
+        let window = window.duration();
+        match elapsed {
+            elapsed if elapsed <= window.mul_f64(0.8) => Age::Inside,
+            elapsed if elapsed <= window => Age::Between,
+            _ => Age::Past,
+        }
     }
 
     /// The effects in a count that one variant of an identity may have made.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::fault::Do;
 use crate::plan::{Plan, PlannedStep};
-use crate::scenario::{Act, Connection, Role, Until};
+use crate::scenario::{Act, Arguments, Connection, Place, Role, Until};
 use crate::target::Transport;
 
 /// A kill is a restart in worse weather.
@@ -44,8 +44,12 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
                 if plan.identities[call.identity].role == Role::Other {
                     found.insert("second principal".to_owned());
                 }
-                if plan.identities[call.identity].variants[call.variant].changed {
-                    found.insert("changed arguments".to_owned());
+                let arguments = plan.identities[call.identity].variants[call.variant].arguments;
+                if arguments != Arguments::Base {
+                    found.insert(format!("{} arguments", arguments.word()));
+                }
+                if plan.identities[call.identity].place != Place::Home {
+                    found.insert("other workspace".to_owned());
                 }
                 if plan.identities[call.identity].key.is_some() && !call.keyed {
                     found.insert("missing key".to_owned());
@@ -59,6 +63,9 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
             PlannedStep::Act(Act::Abandon { .. }) => {
                 found.extend(["abandoned", "new connection"].map(str::to_owned));
             }
+            PlannedStep::Act(Act::HoldLock) => drop(found.insert("store locked".to_owned())),
+            PlannedStep::Act(Act::Pass { .. }) => drop(found.insert("time passes".to_owned())),
+            PlannedStep::Act(Act::Revoke) => drop(found.insert("access revoked".to_owned())),
             PlannedStep::Act(_) | PlannedStep::Await(_) => {}
         }
     }

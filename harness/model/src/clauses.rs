@@ -1,11 +1,15 @@
 //! The list of clauses, in the order in which reports show them.
 
+mod atomicity;
 mod contention;
 mod effect;
+mod fidelity;
 mod input;
 mod outcome;
 mod receipt;
 mod recovery;
+mod retained;
+mod retention;
 mod scope;
 
 use crate::clause::Clause;
@@ -22,20 +26,43 @@ pub static ALL: &[&Clause] = &[
     &effect::NONE_ON_REFUSAL,
     &effect::DISTINCT_INTENTS,
     &effect::DONE_MEANS_DONE,
+    &atomicity::ALL_OR_NOTHING,
+    &atomicity::ATOMIC,
     &receipt::REPLAY,
     &receipt::CONFLICT,
     &receipt::BINDING,
     &receipt::INCIDENTAL_IGNORED,
     &receipt::SURVIVES_RESTART,
+    &fidelity::FAITHFUL,
+    &fidelity::DISCRIMINATING,
+    &retained::ERROR_AFTER_COMMIT,
+    &retained::TRANSIENT_NOT_FROZEN,
+    &retained::REFUSAL_NOT_FROZEN,
     &scope::PRINCIPAL,
+    &scope::WORKSPACE,
+    &scope::SERVER_RESOLVED,
+    &scope::AUTHORIZE_BEFORE_REPLAY,
+    &scope::NO_LEAK,
     &contention::SINGLE_WINNER,
     &contention::NO_LOST_EFFECT,
+    &contention::LOSERS_TYPED,
+    &contention::BUSY_RETRYABLE,
+    &contention::HEALS,
     &recovery::RESOLVES,
     &recovery::REISSUE,
     &recovery::OTHER_WORKER,
+    &recovery::GRACEFUL_STOP,
     &recovery::DISCONNECT_IS_NOT_UNDO,
+    &outcome::ACTIONABLE,
+    &outcome::RETRYABLE_TRUTHFUL,
     &outcome::REPLAYED_MARKED,
+    &outcome::OPERATION_ID_STABLE,
+    &outcome::SCHEMA_VALID,
+    &retention::WINDOW,
+    &retention::LATE_ARRIVAL,
+    &retention::NO_SILENT_REPEAT,
     &input::KEY_REQUIRED,
+    &input::ARGUMENTS_CHECKED,
 ];
 
 /// The clause of that name.

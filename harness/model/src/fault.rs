@@ -36,6 +36,8 @@ pub enum Do {
     Hold,
     /// The worker's whole process tree is ended with SIGKILL.
     Crash,
+    /// The worker's whole process tree is stopped with SIGSTOP, until it is resumed.
+    Pause,
     /// The call fails inside the server, which lives on.
     Error,
 }
@@ -73,7 +75,8 @@ impl At {
 
 impl Do {
     /// Every deed.
-    pub const ALL: [Do; 6] = [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Error];
+    pub const ALL: [Do; 7] =
+        [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Pause, Do::Error];
 
     /// The word as it is written in scenarios.
     pub fn word(self) -> &'static str {
@@ -83,6 +86,7 @@ impl Do {
             Do::Duplicate => "duplicate",
             Do::Hold => "hold",
             Do::Crash => "crash",
+            Do::Pause => "pause",
             Do::Error => "error",
         }
     }
@@ -91,7 +95,7 @@ impl Do {
     pub fn is_legal(self, at: At) -> bool {
         match self {
             Do::Drop | Do::Cut | Do::Duplicate => !at.is_point(),
-            Do::Error => at.is_point(),
+            Do::Error | Do::Pause => at.is_point(),
             Do::Hold | Do::Crash => true,
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::fault::Fault;
 use crate::ledger::Ledger;
 use crate::reply::{Answer, Class};
+use crate::scenario::{Bound, Side};
 
 /// Everything that happened, in the order in which it was seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -79,6 +80,12 @@ pub enum What {
         bytes: String,
         /// What it says, read by the rules of the target.
         outcome: Outcome,
+        /// Whether it says that the same request may be made again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retryable: Option<bool>,
+        /// The operation that it names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
     },
     /// The caller's attempt is over.
     Ended {
@@ -110,6 +117,51 @@ pub enum What {
     Abandoned {
         /// Which attempt.
         call: String,
+    },
+    /// A worker was asked to stop: SIGTERM, and its standard input closed.
+    AskedToStop {
+        /// Which worker.
+        worker: u8,
+        /// Its process.
+        pid: u32,
+    },
+    /// A worker's process tree was stopped with SIGSTOP.
+    Paused {
+        /// Which worker.
+        worker: u8,
+    },
+    /// A worker's process tree goes on.
+    Resumed {
+        /// Which worker.
+        worker: u8,
+    },
+    /// A competing write transaction is held on the store.
+    LockHeld {
+        /// What proves it: a further connection was refused the lock.
+        proof: String,
+    },
+    /// That transaction ended without a change.
+    LockFreed {
+        /// Whether it was still held just before, as a further connection saw.
+        held: bool,
+    },
+    /// Time went by until a limit was nearly or just over.
+    Passed {
+        /// Which limit.
+        limit: Bound,
+        /// To which side of it.
+        to: Side,
+    },
+    /// The owner's access was taken away or given back.
+    Access {
+        /// Whether it is taken away now.
+        revoked: bool,
+    },
+    /// By how much the harness itself was late at most, in milliseconds: no bound on the server's time is
+    /// broken within it.
+    Lag {
+        /// How late.
+        millis: u64,
     },
     /// The stores were counted. The count speaks of some moment between its beginning and its place here.
     Counted {

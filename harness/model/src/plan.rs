@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::ability::Ability;
 use crate::circumstance;
 use crate::fault::{Do, Fault};
-use crate::scenario::{Act, Call, Connection, KeyForm, Role, Scenario, Step, Until};
+use crate::scenario::{
+    Act, Arguments, Bound, Call, Connection, KeyForm, Place, Role, Scenario, Step, Until,
+};
 use crate::survey::Survey;
 use crate::target::{KeyPlace, TargetFacts, Tool};
 use crate::template;
@@ -45,9 +47,11 @@ pub struct Identity {
     pub intent: String,
     /// Who calls.
     pub role: Role,
+    /// For which workspace.
+    pub place: Place,
     /// The number of its key; absent where the target takes none.
     pub key: Option<usize>,
-    /// The number of the label of each variant of its arguments: the base ones, then the changed ones.
+    /// Each kind of arguments that it is attempted with.
     pub variants: Vec<Variant>,
 }
 
@@ -56,8 +60,8 @@ pub struct Identity {
 pub struct Variant {
     /// The number of its label.
     pub label: usize,
-    /// Whether these are the changed arguments.
-    pub changed: bool,
+    /// Which of the tool's arguments these are.
+    pub arguments: Arguments,
 }
 
 /// One step, every choice made.
@@ -112,15 +116,15 @@ pub fn plan(
     let mut planner = Planner { facts, identities: Vec::new(), intents: BTreeMap::new(), keys: 0, labels: 0 };
     let mut request_ids: BTreeMap<String, u64> = BTreeMap::new();
     let mut steps = Vec::new();
-    for step in &scenario.steps {
+    for step in scenario.steps.iter().flat_map(spread) {
         steps.push(match step {
-            Step::Await(call) => PlannedStep::Await(call.clone()),
-            Step::Act(act) => PlannedStep::Act(act.clone()),
+            Step::Await(call) => PlannedStep::Await(call),
+            Step::Act(act) => PlannedStep::Act(act),
             Step::Call(call) => {
                 let own = FIRST_REQUEST_ID + request_ids.len() as u64;
                 let id = call.request_id_of.as_ref().map_or(own, |of| request_ids[of]);
                 request_ids.insert(call.name.clone(), id);
-                PlannedStep::Call(planner.call(call, id))
+                PlannedStep::Call(planner.call(&call, id))
             }
         });
     }
@@ -138,6 +142,13 @@ pub fn plan(
     }])
 }
 
+/// A step as the player takes it: other intents that fill the store are ordinary calls.
+fn spread(step: &Step) -> Vec<Step> {
+    let Step::Act(Act::Fill { times }) = step else { return vec![step.clone()] };
+    let other = |number| Step::Call(Call::plain(format!("other {number}")));
+    (1..=*times).map(other).collect()
+}
+
 /// Ids below this one belong to the harness itself: the handshake and the settling retries of a connection.
 pub const FIRST_REQUEST_ID: u64 = 1_000;
 
@@ -150,7 +161,12 @@ pub fn needs(scenario: &Scenario) -> Vec<Ability> {
             Step::Act(Act::Kill { .. } | Act::Stop { .. } | Act::Restart { .. }) => {
                 needs.push(Ability::Restart)
             }
+            Step::Act(Act::Resume { .. }) => needs.push(Ability::Restart),
             Step::Act(Act::Abandon { .. }) => needs.push(Ability::Connections),
+            Step::Act(Act::HoldLock | Act::ReleaseLock) => needs.push(Ability::Lock),
+            Step::Act(Act::Pass { limit: Bound::Retention, .. }) => needs.push(Ability::Retention),
+            Step::Act(Act::Revoke | Act::Grant) => needs.push(Ability::Access),
+            Step::Act(Act::Fill { .. }) => needs.push(Ability::Key),
             Step::Act(Act::Release { .. } | Act::Observe) | Step::Await(_) => {}
         }
     }
@@ -165,8 +181,11 @@ fn call_needs(call: &Call) -> Vec<Ability> {
     if call.key_of.is_some() || call.key == KeyForm::Missing {
         needs.push(Ability::Key);
     }
-    if call.changed {
-        needs.push(Ability::Change);
+    if call.arguments != Arguments::Base {
+        needs.push(Ability::Change(call.arguments));
+    }
+    if call.workspace != Place::Home {
+        needs.push(Ability::Workspace(call.workspace));
     }
     if call.worker > 1 {
         needs.push(Ability::Workers(call.worker));
@@ -187,6 +206,9 @@ fn call_needs(call: &Call) -> Vec<Ability> {
                 Do::Hold => Ability::Release(at),
                 _ => Ability::Point(at),
             });
+            if deed == Do::Pause {
+                needs.extend([Ability::Restart, Ability::Release(at)]);
+            }
         }
     }
     needs
@@ -209,7 +231,7 @@ impl Planner<'_> {
         PlannedCall {
             name: call.name.clone(),
             identity,
-            variant: self.variant(identity, call.changed),
+            variant: self.variant(identity, call.arguments),
             keyed: self.identities[identity].key.is_some() && call.key == KeyForm::Own,
             worker: call.worker,
             connection: call.connection,
@@ -232,28 +254,26 @@ impl Planner<'_> {
             Some(other) => self.identities[self.intents[other]].variants[0].label,
             None => self.fresh_label(),
         };
-        let base = Variant { label, changed: false };
-        self.identities.push(Identity {
-            intent: call.intent.clone(),
-            role: call.role,
-            key,
-            variants: vec![base],
-        });
+        let variants = vec![Variant { label, arguments: call.arguments }];
+        let (intent, role, place) = (call.intent.clone(), call.role, call.workspace);
+        self.identities.push(Identity { intent, role, place, key, variants });
         let number = self.identities.len() - 1;
         self.intents.insert(call.intent.clone(), number);
         number
     }
 
-    fn variant(&mut self, identity: usize, changed: bool) -> usize {
-        let found = self.identities[identity].variants.iter().position(|variant| variant.changed == changed);
-        found.unwrap_or_else(|| {
-            let tells_apart =
-                self.facts.tool.change.values().any(|value| value.to_string().contains("{label}"));
-            let label =
-                if tells_apart { self.fresh_label() } else { self.identities[identity].variants[0].label };
-            self.identities[identity].variants.push(Variant { label, changed });
-            self.identities[identity].variants.len() - 1
-        })
+    fn variant(&mut self, identity: usize, arguments: Arguments) -> usize {
+        let known = &self.identities[identity].variants;
+        if let Some(found) = known.iter().position(|variant| variant.arguments == arguments) {
+            return found;
+        }
+        let shared = known[0].label;
+        let change = self.facts.tool.change.get(&arguments);
+        let tells_apart =
+            change.is_some_and(|members| members.values().any(|value| value.to_string().contains("{label}")));
+        let label = if tells_apart { self.fresh_label() } else { shared };
+        self.identities[identity].variants.push(Variant { label, arguments });
+        self.identities[identity].variants.len() - 1
     }
 
     fn fresh_label(&mut self) -> usize {
@@ -289,15 +309,13 @@ impl Plan {
     /// The arguments of one variant of an identity, key included where it sits among them.
     pub fn arguments(&self, identity: usize, variant: usize, keyed: bool) -> Value {
         let of = &self.identities[identity];
-        let Variant { label, changed } = &of.variants[variant];
+        let Variant { label, arguments: kind } = &of.variants[variant];
         let Tool { arguments, change, .. } = &self.target.tool;
         let key = of.key.filter(|_| keyed).map(|number| self.keys[number].as_str());
         let words = [("label", self.labels[*label].as_str()), ("key", key.unwrap_or_default())];
         let mut filled = template::fill_json(arguments, &words);
-        if *changed {
-            for (pointer, value) in change {
-                template::set(&mut filled, pointer, template::fill_json(value, &words));
-            }
+        for (pointer, value) in change.get(kind).into_iter().flatten() {
+            template::set(&mut filled, pointer, template::fill_json(value, &words));
         }
         if let (KeyPlace::Arguments(pointer), Some(key)) = (&self.target.key.at, key) {
             template::set(&mut filled, pointer, Value::String(key.to_owned()));
@@ -317,7 +335,9 @@ impl Plan {
 
     /// The scope of an identity in the words of the store, where the target names one.
     pub fn scope(&self, identity: usize) -> Option<&str> {
-        self.target.scopes.get(&self.identities[identity].role).map(String::as_str)
+        let Identity { role, place, .. } = &self.identities[identity];
+        let mut names = self.target.scopes.iter();
+        names.find(|name| name.role == *role && name.place == *place).map(|name| name.scope.as_str())
     }
 
     /// What is hard about this plan, in words that can be compared between plans.

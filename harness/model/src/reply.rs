@@ -95,11 +95,7 @@ pub fn classify(replies: &Replies, transport: Transport, document: &Value) -> Op
 
 /// What a success document says, read at the declared places.
 pub fn answer(replies: &Replies, transport: Transport, class: Class, document: &Value) -> Answer {
-    let id = replies.id.as_deref().and_then(|at| document.pointer(at)).and_then(|found| match found {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    });
+    let id = named(replies.id.as_ref(), document);
     let usual: &[&str] = match transport {
         Transport::McpStdio => &["/result/structuredContent", "/result/content"],
         Transport::Http => &["/body"],
@@ -107,4 +103,26 @@ pub fn answer(replies: &Replies, transport: Transport, class: Class, document: &
     let places = replies.value.as_deref().into_iter().chain(usual.iter().copied());
     let value = places.filter_map(|at| document.pointer(at)).next().cloned().unwrap_or(Value::Null);
     Answer { id, replayed: class == Class::Replayed, value }
+}
+
+/// What a reply says at a declared place, as text.
+pub fn named(at: Option<&String>, document: &Value) -> Option<String> {
+    match document.pointer(at?)? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// The part of a reply that speaks of its matter: the body, as JSON without the id of the message where it
+/// is JSON.
+pub fn essence(bytes: &str) -> String {
+    let body = bytes.split_once("\r\n\r\n").map_or(bytes, |(_, body)| body);
+    match serde_json::from_str::<Value>(body) {
+        Ok(Value::Object(mut members)) => {
+            members.remove("id");
+            Value::Object(members).to_string()
+        }
+        _ => body.to_owned(),
+    }
 }

@@ -1,6 +1,6 @@
 //! How a retry is read: an attempt of an identity that already has its result.
 
-use crate::attempt::{Attempt, Story};
+use crate::attempt::{Age, Attempt, Story};
 use crate::clause::Tally;
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
@@ -12,6 +12,12 @@ pub enum Between {
     Nothing,
     /// A conflict under the same key, which was refused.
     RefusedConflict,
+    /// Most of the window in which the receipt is kept.
+    MostOfItsWindow,
+    /// So many other keys that a small store would have dropped this one.
+    ManyOthers,
+    /// So much time that the receipt need not be there any more.
+    ItsWindow,
     /// A new connection.
     NewConnection,
     /// A restart of the worker.
@@ -40,7 +46,7 @@ pub fn retries<'s, 'r>(story: &'s Story<'r>) -> Vec<Retry<'s, 'r>> {
 }
 
 fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'s, 'r>> {
-    if !again.keyed {
+    if !again.keyed || again.revoked {
         return None;
     }
     let earlier = || {
@@ -75,13 +81,24 @@ fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'
     Some(Retry { first, ids, again, between: between(story, first, again) })
 }
 
+/// How many other intents between an attempt and its retry make a crowd.
+const CROWD: usize = 10;
+
 fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Between {
+    let within = |seq: usize| first.sent < seq && seq < again.sent;
     let mut meanwhile =
         story.attempts_of(first.identity).filter(|other| other.sent > first.sent && other.sent <= again.sent);
-    if first.worker != again.worker {
+    let others = story.attempts.iter().filter(|other| other.identity != first.identity && within(other.sent));
+    if story.age(first, again) != Age::Inside {
+        Between::ItsWindow
+    } else if first.worker != again.worker {
         Between::OtherWorker
     } else if first.incarnation != again.incarnation {
         Between::Restart
+    } else if story.passed.iter().any(|seq| within(*seq)) {
+        Between::MostOfItsWindow
+    } else if others.count() >= CROWD {
+        Between::ManyOthers
     } else if first.connection != again.connection
         && (keeps_connections(story) || meanwhile.clone().any(|other| other.fresh))
     {
@@ -134,6 +151,7 @@ fn read(story: &Story<'_>, retry: &Retry<'_, '_>, tally: &mut Tally) {
             }
             tally.held();
         }
+        // Passing, and so no refusal of the replay.
         Outcome::Refused { class: Class::InProgress | Class::Busy, .. } | Outcome::Pending => {}
         Outcome::Refused { .. } => {
             let what = format!("`{}` succeeded, but its retry `{}` was {outcome}", first.call, again.call);

@@ -60,8 +60,10 @@ pub struct Call {
     pub key_of: Option<String>,
     /// Uses the arguments of another intent, label included.
     pub arguments_of: Option<String>,
-    /// Sends the changed arguments of the tool instead of the base ones.
-    pub changed: bool,
+    /// Which of the tool's arguments it sends.
+    pub arguments: Arguments,
+    /// Which workspace it is for.
+    pub workspace: Place,
     /// Carries the request id of another call.
     pub request_id_of: Option<String>,
     /// What goes wrong with this attempt.
@@ -79,6 +81,46 @@ pub enum Role {
     Owner,
     /// A second principal with a scope of its own.
     Other,
+}
+
+/// For which workspace a call is, in words that every target can fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The caller's usual one.
+    #[default]
+    Home,
+    /// Another one that the caller may use.
+    Second,
+    /// One that the caller may not use.
+    Foreign,
+}
+
+/// Which arguments of the tool a call sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arguments {
+    /// The ordinary ones.
+    #[default]
+    Base,
+    /// Ones that make another effect, told apart at the store by its label.
+    Other,
+    /// Ones that differ in something that the label does not show.
+    Detail,
+    /// Ones that the published schema forbids.
+    Forbidden,
+}
+
+impl Arguments {
+    /// The word as it is written in scenarios and targets.
+    pub fn word(self) -> &'static str {
+        match self {
+            Arguments::Base => "base",
+            Arguments::Other => "other",
+            Arguments::Detail => "detail",
+            Arguments::Forbidden => "forbidden",
+        }
+    }
 }
 
 /// Over which connection a call goes.
@@ -149,6 +191,70 @@ pub enum Act {
     },
     /// Effects are counted now.
     Observe,
+    /// A worker that was paused goes on.
+    Resume {
+        /// Which worker.
+        worker: u8,
+    },
+    /// A competing write transaction is begun on the target's store and held.
+    HoldLock,
+    /// That transaction ends without a change.
+    ReleaseLock,
+    /// Time goes by until a declared limit, counted from the last answer, is nearly or just over.
+    Pass {
+        /// Which limit.
+        limit: Bound,
+        /// To which side of it.
+        to: Side,
+    },
+    /// The owner loses its access.
+    Revoke,
+    /// The owner gets its access back.
+    Grant,
+    /// So many other intents are called, one after the other.
+    Fill {
+        /// How many.
+        times: u16,
+    },
+}
+
+/// A limit of a target that a scenario can let pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// How long a receipt is kept.
+    Retention,
+}
+
+/// A side of a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Well before its end, where the promise still holds beyond doubt.
+    JustInside,
+    /// After its end.
+    JustPast,
+}
+
+impl Call {
+    /// An ordinary first attempt of an intent of its own.
+    pub fn plain(name: String) -> Call {
+        Call {
+            intent: name.clone(),
+            name,
+            role: Role::default(),
+            worker: 1,
+            connection: Connection::default(),
+            key: KeyForm::default(),
+            key_of: None,
+            arguments_of: None,
+            arguments: Arguments::default(),
+            workspace: Place::default(),
+            request_id_of: None,
+            fault: None,
+            until: Until::default(),
+        }
+    }
 }
 
 /// Reads one scenario file. `name` is `group/name`.

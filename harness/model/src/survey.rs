@@ -54,8 +54,29 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     if principals(target) >= 2 {
         add(Ability::Principals(2), "[[principal]]");
     }
-    if !target.main().change.is_empty() {
-        add(Ability::Change, "[tool.main.change]");
+    for arguments in target.main().change.keys() {
+        add(Ability::Change(*arguments), "[tool.main.change]");
+    }
+    for workspace in &target.workspaces {
+        add(Ability::Workspace(workspace.place), "[[workspace]]");
+    }
+    if target.start.is_some() && target.stores.iter().any(|store| store.sqlite.is_some()) {
+        add(Ability::Lock, "[[store]] sqlite");
+    }
+    if target.limits.lock_timeout.is_some() {
+        add(Ability::LockTimeout, "[limits] lock_timeout");
+    }
+    if target.access.is_some() {
+        add(Ability::Access, "[access]");
+    }
+    if target.retention.window.is_some() {
+        add(Ability::Retention, "[retention] window");
+    }
+    if target.replies.retryable.is_some() {
+        add(Ability::Retryable, "[replies] retryable");
+    }
+    if target.replies.operation.is_some() {
+        add(Ability::OperationId, "[replies] operation");
     }
     if target.stores.iter().any(|store| store.effects.is_some() || store.command.is_some()) {
         add(Ability::Count, "[[store]]");

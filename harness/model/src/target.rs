@@ -12,15 +12,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::caller::{Credential, Principal};
-pub use self::claim::{Effect, Limits, Promise, PromiseKind, Recovery, Replies, Scope, ScopePart};
+pub use self::caller::{Access, Credential, Principal, ScopeName, Workspace};
+pub use self::claim::{
+    After, Effect, Fidelity, Limits, Promise, PromiseKind, Purge, Recovery, Replay, Replies, Retention, Scope,
+    ScopePart,
+};
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
 pub use self::place::{FileWrite, Hook, Store};
 use crate::clauses;
 use crate::fault::At;
 use crate::input::{InputError, Source};
-use crate::scenario::Role;
+use crate::scenario::{Arguments, Place, Role};
 
 /// A target file, validated.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -54,6 +57,12 @@ pub struct Target {
     /// Who may call, by role.
     #[serde(default, rename = "principal")]
     pub principals: Vec<Principal>,
+    /// Workspaces of the owner beside its usual one.
+    #[serde(default, rename = "workspace")]
+    pub workspaces: Vec<Workspace>,
+    /// How the owner's access is taken away and given back.
+    #[serde(default)]
+    pub access: Option<Access>,
     /// Where effects and receipts are counted.
     #[serde(default, rename = "store")]
     pub stores: Vec<Store>,
@@ -66,6 +75,12 @@ pub struct Target {
     /// How it recovers.
     #[serde(default)]
     pub recovery: Recovery,
+    /// How long it keeps receipts.
+    #[serde(default)]
+    pub retention: Retention,
+    /// How true a replay is to the first answer.
+    #[serde(default)]
+    pub replay: Replay,
     /// Its bounds on time.
     #[serde(default)]
     pub limits: Limits,
@@ -170,9 +185,9 @@ pub struct Tool {
     /// The arguments, with `{label}` where a free text goes that the store will hold.
     #[serde(default)]
     pub arguments: Value,
-    /// Members to set, by JSON pointer, for arguments that make another effect.
+    /// Members to set, by JSON pointer, for each other kind of arguments.
     #[serde(default)]
-    pub change: BTreeMap<String, Value>,
+    pub change: BTreeMap<Arguments, BTreeMap<String, Value>>,
 }
 
 fn post() -> String {
@@ -194,14 +209,18 @@ pub struct TargetFacts {
     pub tool: Tool,
     /// Where the key sits.
     pub key: Key,
-    /// The scope column's value, by role.
-    pub scopes: BTreeMap<Role, String>,
+    /// The scope column's value, by role and workspace.
+    pub scopes: Vec<ScopeName>,
     /// What it promises.
     pub promise: Promise,
     /// What its effects are.
     pub effect: Effect,
     /// How it recovers.
     pub recovery: Recovery,
+    /// How long it keeps receipts.
+    pub retention: Retention,
+    /// How true a replay is to the first answer.
+    pub replay: Replay,
     /// Its bounds on time.
     pub limits: Limits,
     /// How its replies read.
@@ -218,13 +237,21 @@ impl Target {
             transport: self.reach.transport,
             tool: self.main().clone(),
             key: self.key.clone(),
-            scopes: self.principals.iter().map(|p| (p.role, p.scope.clone())).collect(),
+            scopes: self.scopes(),
             promise: self.promise.clone(),
             effect: self.effect.clone(),
             recovery: self.recovery.clone(),
+            retention: self.retention.clone(),
+            replay: self.replay.clone(),
             limits: self.limits.clone(),
             replies: self.replies.clone(),
         }
+    }
+
+    fn scopes(&self) -> Vec<ScopeName> {
+        let home = |p: &Principal| ScopeName { role: p.role, place: Place::Home, scope: p.scope.clone() };
+        let other = |w: &Workspace| ScopeName { role: Role::Owner, place: w.place, scope: w.scope.clone() };
+        self.principals.iter().map(home).chain(self.workspaces.iter().map(other)).collect()
     }
 
     /// The tool that makes the effect.

@@ -65,6 +65,12 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Hold the write lock of an SQLite database until standard input ends
+    #[command(hide = true)]
+    HoldLock {
+        /// The database
+        database: PathBuf,
+    },
     /// Serve the embedded reference server
     #[command(hide = true)]
     Serve {

@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod explain;
+mod hold_lock;
 mod judge;
 mod list;
 mod matrix;
@@ -27,6 +28,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         }
         Command::Matrix { jobs } => matrix::matrix(&jobs),
         Command::Demo { defect, output } => demo::demo(&defect, &output),
+        Command::HoldLock { database } => hold_lock::hold_lock(&database),
         Command::Serve { arguments } => serve::serve(&arguments),
     }
 }

@@ -135,6 +135,10 @@ impl Link for StdioLink {
         })
     }
 
+    fn finish(&self) -> Later<'_, ()> {
+        Box::pin(async move { drop(self.stdin.lock().await.take()) })
+    }
+
     fn close(&self) -> Later<'_, ()> {
         Box::pin(async move {
             self.reader.abort();

@@ -1,8 +1,12 @@
 //! Many callers at once.
 
+use std::time::Duration;
+
 use crate::ability::Ability;
 use crate::attempt::{Attempt, Story};
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
+use crate::history::{Outcome, Why};
+use crate::reply::Class;
 
 /// Concurrent attempts of one intent give one effect, and every success names it.
 pub(super) static SINGLE_WINNER: Clause = Clause {
@@ -90,4 +94,116 @@ fn no_lost_effect(story: &Story<'_>) -> Ruling {
         });
     }
     tally.ruling("no two intents overlapped")
+}
+
+/// A caller that loses a race is told so in a typed way.
+pub(super) static LOSERS_TYPED: Clause = Clause {
+    id: "contention.losers-typed",
+    level: Level::Must,
+    statement: "a caller that loses a race gets a replay, a handle, in-progress, busy or a conflict",
+    why: "an internal error tells the loser neither that the work is done nor that it may retry",
+    shortest: "call stands; same call → internal error",
+    cure: "catch the unique-key or lock error of the store and answer in-progress, or wait and replay",
+    source: "edition 1 of the contract, group contention",
+    harm: Harm::WrongClass,
+    needs: &[Ability::Key],
+    presupposes: &["contention.single-winner"],
+    rule: losers_typed,
+};
+
+fn losers_typed(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    for loser in story.attempts.iter().filter(|attempt| attempt.keyed && attempt.fault.is_none()) {
+        let winner = story.attempts_of(loser.identity).find(|winner| {
+            winner.sent < loser.sent && winner.until() > loser.sent && winner.replied.is_some()
+        });
+        let (Some(winner), Some((seq, outcome))) = (winner, loser.ended) else { continue };
+        let typed = match outcome {
+            Outcome::Acked(_) | Outcome::Pending => true,
+            Outcome::Refused { class, .. } => matches!(class, Class::InProgress | Class::Busy | Class::Conflict),
+            Outcome::Unknown { why: Why::TimedOut } => continue,
+            Outcome::Unknown { why } => !matches!(why, Why::Unclassified | Why::NoReply | Why::Unreadable),
+        };
+        tally.check(typed, loser.identity, [winner.sent, loser.sent, seq], || {
+            format!("`{}` came while `{}` was at work, and ended as {outcome}", loser.call, winner.call)
+        });
+    }
+    tally.ruling("no call came while another of its intent was at work")
+}
+
+/// A call that waits on a held lock is answered busy in time, or goes through.
+pub(super) static BUSY_RETRYABLE: Clause = Clause {
+    id: "contention.busy-retryable",
+    level: Level::Must,
+    statement: "a call that meets a store lock held beyond the declared timeout is answered a retryable busy in time",
+    why: "a lock is the most ordinary passing reason; a bare error makes callers give up or repeat blindly",
+    shortest: "store locked: call → failed",
+    cure: "set the store's busy timeout, map its busy error to a busy answer, and retain nothing",
+    source: "edition 1 of the contract, group contention",
+    harm: Harm::WrongClass,
+    needs: &[Ability::Lock, Ability::LockTimeout],
+    presupposes: &[],
+    rule: busy_retryable,
+};
+
+/// How late the harness may be before a late answer is nobody's fault, in milliseconds.
+const OWN_LAG: u64 = 50;
+
+fn busy_retryable(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    let Some(timeout) = story.run.plan.target.limits.lock_timeout else {
+        return tally.ruling("no lock timeout is declared");
+    };
+    for (waiting, _) in super::retained::put_off(story) {
+        let (Some((seq, outcome)), Some(ended)) = (waiting.ended, waiting.ended_at) else { continue };
+        let waited = Duration::from_nanos(ended.saturating_sub(waiting.sent_at));
+        let late = waited > timeout.with_tolerance();
+        match outcome {
+            _ if late && story.lag > OWN_LAG => tally.untold("the harness itself was late"),
+            Outcome::Unknown { why: Why::Unclassified } => {
+                tally.untold(format!("no declared rule says what the reply to `{}` means", waiting.call));
+            }
+            other => {
+                let busy = matches!(other, Outcome::Refused { class: Class::Busy | Class::InProgress, .. });
+                let kept = busy && waiting.retryable != Some(false) && !late;
+                tally.check(kept, waiting.identity, [waiting.sent, seq], || {
+                    let millis = waited.as_millis();
+                    format!("`{}` met a held lock, and ended as {other} after {millis} ms", waiting.call)
+                });
+            }
+        }
+    }
+    tally.ruling("no call was put off by a lock")
+}
+
+/// When the lock is released the same key goes through, once.
+pub(super) static HEALS: Clause = Clause {
+    id: "contention.heals",
+    level: Level::Must,
+    statement: "when the lock is released the same key goes through, once",
+    why: "work that was put off and work that is retried must not both be done",
+    shortest: "store locked: call → busy; store free: same call → ok; two rows",
+    cure: "forget a request that was answered busy; the caller brings it again",
+    source: "edition 1 of the contract, group contention",
+    harm: Harm::Duplicate,
+    needs: &[Ability::Key, Ability::Lock, Ability::Count],
+    presupposes: &["receipt.transient-not-frozen", "receipt.replay", "contention.busy-retryable"],
+    rule: heals,
+};
+
+fn heals(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    for (waiting, freed) in super::retained::put_off(story) {
+        let Some((counted, ledger)) = story.run.last_count().filter(|(seq, _)| *seq > freed) else { continue };
+        let after: Vec<_> = story.attempts_of(waiting.identity).filter(|again| again.sent > freed).collect();
+        if after.is_empty() {
+            continue;
+        }
+        let through = after.iter().any(|again| again.ended.is_some_and(|(_, o)| o.acked().is_some()));
+        let rows = story.all_rows(ledger, waiting.identity).len();
+        tally.check(through && rows == 1, waiting.identity, [waiting.sent, freed, counted], || {
+            format!("the lock is gone, and the intent of `{}` has {rows} effects", waiting.call)
+        });
+    }
+    tally.ruling("no call was put off by a lock and repeated afterwards")
 }

@@ -1,9 +1,10 @@
 //! What is committed.
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Count, Story};
+use crate::attempt::{Age, Attempt, Count, Story};
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, What, Why};
+use crate::target::After;
 
 /// A first, undisturbed, valid call commits its effect and says so.
 pub(super) static PERFORMED: Clause = Clause {
@@ -21,6 +22,8 @@ pub(super) static PERFORMED: Clause = Clause {
         "effect.none-on-refusal",
         "effect.distinct-intents",
         "scope.principal",
+        "scope.workspace",
+        "scope.no-leak",
     ],
     rule: performed,
 };
@@ -34,7 +37,7 @@ fn performed(story: &Story<'_>) -> Ruling {
             other.sent != first.sent && other.sent < seq && other.until() > first.sent
         });
         let optional = story.run.plan.key(identity).is_some() && !first.keyed;
-        if !first.undisturbed() || overlapped || optional || first.variant != 0 {
+        if !story.undisturbed(first) || overlapped || optional {
             continue;
         }
         match outcome {
@@ -73,7 +76,14 @@ pub(super) static AT_MOST_ONCE: Clause = Clause {
         "recovery.reissue",
         "recovery.other-worker",
         "recovery.disconnect-is-not-undo",
+        "recovery.graceful-stop",
         "contention.single-winner",
+        "contention.heals",
+        "receipt.error-after-commit",
+        "receipt.discriminating",
+        "retention.window",
+        "retention.late-arrival",
+        "retention.no-silent-repeat",
     ],
     rule: at_most_once,
 };
@@ -82,7 +92,11 @@ fn at_most_once(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for identity in 0..story.run.plan.identities.len() {
         let attempts: Vec<_> = story.attempts_of(identity).collect();
-        if attempts.is_empty() || attempts.iter().any(|attempt| !attempt.keyed) {
+        let [first, ..] = attempts.as_slice() else { continue };
+        // Where a late retry runs as new by declaration, what it adds is another intent.
+        let renewed = story.run.plan.target.retention.after == After::New
+            && attempts.iter().any(|again| story.age(first, again) != Age::Inside);
+        if renewed || attempts.iter().any(|attempt| !attempt.keyed) {
             continue;
         }
         let counted = story.counts.iter().map(|Count { seq, ledger, .. }| {

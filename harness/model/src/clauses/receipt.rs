@@ -5,6 +5,7 @@ use crate::attempt::{Attempt, Story};
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
+use crate::scenario::Arguments;
 use crate::retry::{self, Between};
 
 /// Same key, same arguments: success that names the same effect.
@@ -59,7 +60,7 @@ pub(super) static BINDING: Clause = Clause {
     cure: "the first arguments bind the key; a conflict writes nothing",
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Stuck,
-    needs: &[Ability::Key, Ability::Change],
+    needs: &[Ability::Key, Ability::Change(Arguments::Other)],
     presupposes: &["receipt.replay"],
     rule: binding,
 };
@@ -80,7 +81,7 @@ pub(super) static CONFLICT: Clause = Clause {
     cure: "keep a digest of the canonical arguments in the receipt and compare it before replaying",
     source: "edition 1 of the contract, group receipt; draft-ietf-httpapi-idempotency-key-header-07 §2.7",
     harm: Harm::Lost,
-    needs: &[Ability::Key, Ability::Change],
+    needs: &[Ability::Key, Ability::Change(Arguments::Other)],
     presupposes: &["receipt.replay", "receipt.survives-restart", "effect.acknowledged-exists"],
     rule: conflict,
 };

@@ -17,7 +17,7 @@ pub(super) static RESOLVES: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Stuck,
     needs: &[Ability::Key],
-    presupposes: &[],
+    presupposes: &["recovery.graceful-stop", "receipt.transient-not-frozen"],
     rule: resolves,
 };
 
@@ -86,6 +86,47 @@ fn other_worker(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     retry::judge(story, Between::OtherWorker, &mut tally);
     tally.ruling("no answered call was repeated on another worker")
+}
+
+/// A worker that is asked to stop leaves its calls recoverable.
+pub(super) static GRACEFUL_STOP: Clause = Clause {
+    id: "recovery.graceful-stop",
+    level: Level::Must,
+    statement: "a worker asked to stop during a call finishes it, refuses it, or leaves its key recoverable",
+    why: "every deployment asks workers to stop while calls are under way",
+    shortest: "call stands; SIGTERM; restart; same call → in-progress, for ever",
+    cure: "let the transaction end or roll back; leave no marker that only an operator removes",
+    source: "edition 1 of the contract, group recovery",
+    harm: Harm::Stuck,
+    needs: &[Ability::Key, Ability::Restart, Ability::Count],
+    presupposes: &["receipt.survives-restart"],
+    rule: graceful_stop,
+};
+
+fn graceful_stop(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    for (asked, pid) in &story.asked_to_stop {
+        let under_way = story.attempts.iter().filter(|attempt| {
+            attempt.pid == *pid && attempt.keyed && attempt.sent < *asked && *asked < attempt.until()
+        });
+        for attempt in under_way {
+            let stuck = story.run.history.events.iter().position(
+                |event| matches!(event.what, What::GaveUp { identity, .. } if identity == attempt.identity),
+            );
+            let Some((counted, ledger)) = story.run.last_count() else { continue };
+            let rows = story.all_rows(ledger, attempt.identity).len();
+            let retried = story.attempts_of(attempt.identity).any(|again| again.sent > *asked);
+            if !retried {
+                continue;
+            }
+            let events = [attempt.sent, *asked, stuck.unwrap_or(counted)];
+            tally.check(stuck.is_none() && rows <= 1, attempt.identity, events, || match stuck {
+                Some(_) => format!("the worker was asked to stop during `{}`, whose key is stuck now", attempt.call),
+                None => format!("the worker was asked to stop during `{}`; it has {rows} effects", attempt.call),
+            });
+        }
+    }
+    tally.ruling("no worker was asked to stop during a call")
 }
 
 /// A disconnect never undoes an effect that is committed.

@@ -107,7 +107,8 @@ impl Reader<'_> {
             key: step.key.unwrap_or_default(),
             key_of: step.key_of.map(Spanned::into_inner),
             arguments_of: step.arguments_of.map(Spanned::into_inner),
-            changed: step.changed.unwrap_or(false),
+            arguments: step.arguments.unwrap_or_default(),
+            workspace: step.workspace.unwrap_or_default(),
             request_id_of: step.request_id_of.map(Spanned::into_inner),
             fault,
             until,
@@ -190,6 +191,12 @@ impl Reader<'_> {
         }
         let word = step.act.expect("the caller matched on it").into_inner();
         let worker = self.worker(step.worker)?;
+        let lacks = |word: &str| {
+            let message = format!("this act needs `{word}`");
+            self.source.error(span.clone(), message, format!("add `{word} = …`"))
+        };
+        let (limit, to) = (step.limit.ok_or_else(|| lacks("limit")), step.to.ok_or_else(|| lacks("to")));
+        let times = step.times.ok_or_else(|| lacks("times"));
         let mut of = || self.standing_call(&span, step.of.as_ref());
         Ok(match word {
             ActWord::Kill => Act::Kill { worker },
@@ -198,6 +205,13 @@ impl Reader<'_> {
             ActWord::Release => Act::Release { call: of()? },
             ActWord::Abandon => Act::Abandon { call: of()? },
             ActWord::Observe => Act::Observe,
+            ActWord::Resume => Act::Resume { worker },
+            ActWord::HoldLock => Act::HoldLock,
+            ActWord::ReleaseLock => Act::ReleaseLock,
+            ActWord::Pass => Act::Pass { limit: limit?, to: to? },
+            ActWord::Revoke => Act::Revoke,
+            ActWord::Grant => Act::Grant,
+            ActWord::Fill => Act::Fill { times: times? },
         })
     }
 

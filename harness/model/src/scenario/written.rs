@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Connection, KeyForm, Role, Until};
+use super::{Arguments, Bound, Connection, KeyForm, Place, Role, Side, Until};
 use crate::ability::Ability;
 use crate::fault::Fault;
 
@@ -36,7 +36,11 @@ pub(super) struct WrittenStep {
     pub(super) key: Option<KeyForm>,
     pub(super) key_of: Option<Spanned<String>>,
     pub(super) arguments_of: Option<Spanned<String>>,
-    pub(super) changed: Option<bool>,
+    pub(super) arguments: Option<Arguments>,
+    pub(super) workspace: Option<Place>,
+    pub(super) limit: Option<Bound>,
+    pub(super) to: Option<Side>,
+    pub(super) times: Option<u16>,
     pub(super) request_id_of: Option<Spanned<String>>,
     pub(super) fault: Option<Spanned<Fault>>,
     pub(super) until: Option<Spanned<Until>>,
@@ -51,4 +55,11 @@ pub(super) enum ActWord {
     Release,
     Abandon,
     Observe,
+    Resume,
+    HoldLock,
+    ReleaseLock,
+    Pass,
+    Revoke,
+    Grant,
+    Fill,
 }

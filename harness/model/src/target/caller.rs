@@ -1,8 +1,9 @@
 //! Who may call a target, and how they say who they are.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::scenario::Role;
+use super::place::FileWrite;
+use crate::scenario::{Place, Role};
 
 /// One caller that the server tells apart.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -35,4 +36,38 @@ pub enum Credential {
         /// Its value.
         value: String,
     },
+}
+
+/// One more workspace of the owner.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workspace {
+    /// Whether the owner may use it.
+    pub place: Place,
+    /// Its name in the scope column of the store.
+    #[serde(default)]
+    pub scope: String,
+    /// How a call says that it is for this workspace; beside the owner's own credential.
+    pub credential: Credential,
+}
+
+/// How the owner's access is taken away and given back.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// Written to take it away.
+    pub revoke: FileWrite,
+    /// Written to give it back.
+    pub grant: FileWrite,
+}
+
+/// What the scope column of the store says for a caller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScopeName {
+    /// Whose it is.
+    pub role: Role,
+    /// For which workspace.
+    pub place: Place,
+    /// The column's value.
+    pub scope: String,
 }

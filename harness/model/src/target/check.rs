@@ -120,7 +120,7 @@ fn placeholders(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     }
     for tool in target.tools.values() {
         known_words(source, &tool.arguments.to_string(), &ARGUMENT_WORDS)?;
-        for value in tool.change.values() {
+        for value in tool.change.values().flat_map(std::collections::BTreeMap::values) {
             known_words(source, &value.to_string(), &ARGUMENT_WORDS)?;
         }
     }

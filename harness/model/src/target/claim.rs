@@ -107,10 +107,76 @@ pub struct Replies {
     /// Where a success names its effect.
     #[serde(default)]
     pub id: Option<String>,
+    /// Where a reply says whether the same request may be made again.
+    #[serde(default)]
+    pub retryable: Option<String>,
+    /// Where a reply names its operation.
+    #[serde(default)]
+    pub operation: Option<String>,
     /// Where the business result stands, which a retry is compared by.
     #[serde(default)]
     pub value: Option<String>,
     /// Which reply is of which class; the first rule that fits decides.
     #[serde(default, rename = "rule")]
     pub rules: Vec<Rule>,
+}
+
+/// How long a target keeps receipts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// From completion until the receipt may go.
+    #[serde(default)]
+    pub window: Option<Limit>,
+    /// What a late retry gets.
+    #[serde(default)]
+    pub after: After,
+    /// Whether a receipt may be there for longer.
+    #[serde(default)]
+    pub purge: Purge,
+}
+
+/// What a retry after the window gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum After {
+    /// It is refused as expired.
+    #[default]
+    Expired,
+    /// It runs as new.
+    New,
+}
+
+/// When a receipt goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purge {
+    /// Some time after the window.
+    #[default]
+    Lazy,
+    /// With the end of the window.
+    Exact,
+}
+
+/// How true a replay is to the first answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// What has to be equal.
+    #[serde(default)]
+    pub fidelity: Fidelity,
+    /// Members of the business result that may differ, by JSON pointer.
+    #[serde(default)]
+    pub ignore: Vec<String>,
+}
+
+/// What of a replay has to be equal to the first answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fidelity {
+    /// The business result, as JSON values.
+    #[default]
+    Fields,
+    /// The id of the effect alone.
+    Id,
 }

@@ -1,0 +1,135 @@
+//! Scenario files with a mistake: each error names file, line and cure, and nothing is started.
+
+use crate::page::Page;
+use crate::project::Project;
+
+const HEAD: &str = "title = \"A note is made\"\nsource = \"this test\"\n";
+const FIRST: &str = "\n[[step]]\ncall = \"first\"\nintent = \"note\"\n";
+const HELD: &str = "fault = { at = \"request\", do = \"hold\" }\nuntil = \"reached\"\n";
+
+/// Checks one scenario after another, each in a folder of its own, and gives the page of what was said.
+fn page(name: &str, cases: &[(&str, String)]) {
+    let mut page = Page::new();
+    for (title, text) in cases {
+        let project = Project::new().with("note.toml", text);
+        page.refused(title, project.run("check note.toml"));
+    }
+    page.compare(name);
+}
+
+#[test]
+fn a_word_that_does_not_fit_is_shown_in_its_line() {
+    page(
+        "scenarios_with_a_wrong_word",
+        &[
+            ("a misspelt field", format!("{HEAD}{FIRST}wroker = 2\n")),
+            ("a misspelt field of the file", format!("titel = \"A note\"\n{HEAD}{FIRST}")),
+            (
+                "a deed that there is not",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"explode\" }}\n"),
+            ),
+            (
+                "a place that there is not",
+                format!("{HEAD}{FIRST}fault = {{ at = \"dinner\", do = \"drop\" }}\n"),
+            ),
+            ("an ability that there is not", format!("{HEAD}needs = [\"teleport\"]\n{FIRST}")),
+            ("a text for a number", format!("{HEAD}{FIRST}worker = \"two\"\n")),
+            ("a number that is too large", format!("{HEAD}{FIRST}worker = 300\n")),
+            ("worker 0", format!("{HEAD}{FIRST}worker = 0\n")),
+            ("no title", format!("source = \"this test\"\n{FIRST}")),
+            ("an empty title", format!("title = \"\"\nsource = \"this test\"\n{FIRST}")),
+            ("a fault without its place", format!("{HEAD}{FIRST}fault = {{ do = \"drop\" }}\n")),
+            ("a bracket that is not closed", format!("{HEAD}\n[[step]\ncall = \"first\"\n")),
+            ("an empty file", String::new()),
+        ],
+    );
+}
+
+#[test]
+fn steps_that_contradict_each_other_are_shown() {
+    let act = |word: &str| format!("\n[[step]]\nact = \"{word}\"\nof = \"first\"\n");
+    page(
+        "scenarios_with_a_contradiction",
+        &[
+            (
+                "a message fault at a point",
+                format!("{HEAD}{FIRST}fault = {{ at = \"after-commit\", do = \"drop\" }}\n"),
+            ),
+            (
+                "bytes of a message that is not cut",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"drop\", bytes = 3 }}\n"),
+            ),
+            (
+                "an await of a call that there is not",
+                format!("{HEAD}{FIRST}\n[[step]]\nawait = \"second\"\n"),
+            ),
+            ("an await of a call that has ended", format!("{HEAD}{FIRST}\n[[step]]\nawait = \"first\"\n")),
+            (
+                "an await of a call that is held",
+                format!("{HEAD}{FIRST}{HELD}\n[[step]]\nawait = \"first\"\n"),
+            ),
+            ("a release of a call that has ended", format!("{HEAD}{FIRST}{}", act("release"))),
+            ("a release of nothing", format!("{HEAD}{FIRST}{HELD}\n[[step]]\nact = \"release\"\n")),
+            (
+                "a hold that nobody waits for",
+                format!("{HEAD}{FIRST}fault = {{ at = \"request\", do = \"hold\" }}\n"),
+            ),
+            ("a wait for a fault that there is not", format!("{HEAD}{FIRST}until = \"reached\"\n")),
+            ("two calls of one name", format!("{HEAD}{FIRST}{FIRST}")),
+            ("no step", HEAD.to_owned()),
+            ("no call", format!("{HEAD}\n[[step]]\nact = \"observe\"\n")),
+            ("a call and an act in one step", format!("{HEAD}{FIRST}act = \"kill\"\n")),
+            ("a step of nothing", format!("{HEAD}{FIRST}\n[[step]]\nworker = 1\n")),
+            ("a call without an intent", format!("{HEAD}\n[[step]]\ncall = \"first\"\n")),
+            ("the key of an intent that there is not", format!("{HEAD}{FIRST}key-of = \"letter\"\n")),
+        ],
+    );
+}
+
+#[test]
+fn a_clause_that_there_is_not_is_shown_where_it_is_caught() {
+    let catches = "\n[catches]\nignores-the-key = [\"receipt.repaly\"]\n";
+    page("scenarios_with_an_unknown_clause", &[("a misspelt clause", format!("{HEAD}{catches}{FIRST}"))]);
+}
+
+/// Words that an act or an await cannot use would otherwise be read and forgotten.
+#[test]
+fn words_that_mean_nothing_in_a_step_are_refused() {
+    let mut taken = Vec::new();
+    for words in [
+        "act = \"kill\"\nof = \"first\"",
+        "act = \"kill\"\nkey = \"missing\"",
+        "act = \"stop\"\nuntil = \"reached\"",
+    ] {
+        let project = Project::new().with("note.toml", format!("{HEAD}{FIRST}\n[[step]]\n{words}\n"));
+        if project.run("check note.toml").exit != 2 {
+            taken.push(words);
+        }
+    }
+    assert!(taken.is_empty(), "these are taken for sound: {taken:#?}");
+}
+
+#[test]
+fn a_run_refuses_a_mistake_as_a_check_does() {
+    let project = Project::new().with("group/note.toml", format!("{HEAD}{FIRST}wroker = 2\n"));
+    let checked = project.run("check group").exits(2);
+    let run = project.run("run reference-stdio --scenarios group").exits(2);
+    assert_eq!(checked.stderr, run.stderr);
+    assert!(!project.path("reports").exists(), "nothing is written before everything is read");
+}
+
+#[test]
+fn a_sound_scenario_is_counted() {
+    let project = Project::new().with("group/note.toml", format!("{HEAD}{FIRST}"));
+    project.run("check group").exits(0).says("1 scenario");
+    project.run("check group/note.toml").exits(0).says("1 scenario");
+}
+
+#[test]
+fn a_folder_without_scenarios_is_no_success() {
+    let project = Project::new().with("group/readme.txt", "no scenario");
+    let ended = project.run("check group");
+    assert_ne!(ended.exit, 0, "{ended}");
+    let ended = project.run("run reference-stdio --scenarios group");
+    assert_ne!(ended.exit, 0, "{ended}");
+}

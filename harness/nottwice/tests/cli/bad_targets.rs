@@ -1,0 +1,110 @@
+//! Target files with a mistake: each error names file, line and cure.
+
+use crate::page::Page;
+use crate::project::Project;
+
+const START: &str = "name = \"mine\"\n\n[start]\ncommand = [\"my-server\"]\n";
+const STDIO: &str = "\n[reach]\ntransport = \"mcp-stdio\"\n";
+const TOOL: &str = "\n[tool.main]\nname = \"create\"\narguments = { text = \"{label}\" }\n";
+const ROUTE: &str = "\n[tool.main]\npath = \"/notes\"\narguments = { text = \"{label}\" }\n";
+
+fn page(name: &str, cases: &[(&str, String)]) {
+    let mut page = Page::new();
+    for (title, text) in cases {
+        let project = Project::new().with("mine.toml", text);
+        page.refused(title, project.run("check mine.toml"));
+    }
+    page.compare(name);
+}
+
+fn at(base: &str) -> String {
+    format!("name = \"mine\"\n\n[reach]\ntransport = \"http\"\nbase = \"{base}\"\n{ROUTE}")
+}
+
+#[test]
+fn a_word_that_does_not_fit_is_shown_in_its_line() {
+    let store = "\n[[store]]\nsqlite = \"{state}/notes.db\"\n";
+    page(
+        "targets_with_a_wrong_word",
+        &[
+            ("a misspelt placeholder", format!("{}{STDIO}{TOOL}", START.replace("my-server", "{sefl}"))),
+            ("a misspelt label", format!("{START}{STDIO}{}", TOOL.replace("label", "lable"))),
+            ("a field that there is not", format!("{START}{STDIO}patience_ms = 30\n{TOOL}")),
+            (
+                "a transport that there is not",
+                format!("{START}{}{TOOL}", STDIO.replace("mcp-stdio", "carrier-pigeon")),
+            ),
+            ("a key at no place", format!("{START}{STDIO}{TOOL}\n[key]\nat = \"argument:/key\"\n")),
+            ("a time without its unit", format!("{START}ready_within = \"10\"\n{STDIO}{TOOL}")),
+            ("another edition", format!("contract = \"9\"\n{START}{STDIO}{TOOL}")),
+            ("a store without a query", format!("{START}{STDIO}{TOOL}{store}")),
+        ],
+    );
+}
+
+#[test]
+fn what_contradicts_itself_is_shown() {
+    let hook =
+        "\n[[hook]]\npoint = \"reply\"\narm = { write = \"{state}/arm\" }\nreached = \"{state}/reached\"\n";
+    let store =
+        "\n[[store]]\nsqlite = \"{state}/notes.db\"\neffects = \"SELECT id, text AS label FROM notes\"\n";
+    page(
+        "targets_with_a_contradiction",
+        &[
+            ("no tool", format!("{START}{STDIO}")),
+            ("no main tool", format!("{START}{STDIO}{}", TOOL.replace("main", "create"))),
+            ("no reach", format!("{START}{TOOL}")),
+            ("a route for MCP", format!("{START}{STDIO}{ROUTE}")),
+            (
+                "a header over stdio",
+                format!("{START}{STDIO}{TOOL}\n[key]\nat = \"header:Idempotency-Key\"\n"),
+            ),
+            ("a key that is required at no place", format!("{START}{STDIO}{TOOL}\n[key]\nrequired = true\n")),
+            ("a hook at the reply", format!("{START}{STDIO}{TOOL}{hook}")),
+            (
+                "a store, and no label to find there",
+                format!("{START}{STDIO}{}{store}", TOOL.replace("{label}", "hello")),
+            ),
+            ("a server of another machine", at("http://example.com:8080")),
+            ("a server of another machine behind a name", at("http://127.0.0.1@example.com")),
+            ("a server behind TLS", at("https://127.0.0.1:8443")),
+        ],
+    );
+}
+
+/// Each of these would be found out only when the server is started, or never.
+#[test]
+fn what_cannot_work_is_refused_before_anything_is_started() {
+    let file = "\n[[file]]\npath = \"{state}/settings\"\ncontent = \"{stat}/notes.db\"\n";
+    let route = at("http://127.0.0.1:8080");
+    let mut taken = Vec::new();
+    for (what, text) in [
+        ("no command", format!("{}{STDIO}{TOOL}", START.replace("\"my-server\"", ""))),
+        ("a misspelt placeholder in a file", format!("{START}{file}{STDIO}{TOOL}")),
+        (
+            "arguments that are no object",
+            format!("{START}{STDIO}{}", TOOL.replace("{ text = \"{label}\" }", "\"{label}\"")),
+        ),
+        ("a port that there is not", at("http://127.0.0.1:99999")),
+        ("a port that is none", at("http://127.0.0.1:80@example.com")),
+        ("a free port, and nobody to be told of it", at("http://127.0.0.1:{port}")),
+        ("a route that is no path", route.replace("/notes", "notes")),
+        ("no worker", format!("{START}{STDIO}{TOOL}\n[promise]\nworkers = 0\n")),
+        (
+            "a name that leads out of the records",
+            format!("{}{STDIO}{TOOL}", START.replace("mine", "../../mine")),
+        ),
+    ] {
+        let project = Project::new().with("mine.toml", text);
+        if project.run("check mine.toml").exit != 2 {
+            taken.push(what);
+        }
+    }
+    assert!(taken.is_empty(), "these are taken for sound: {taken:#?}");
+}
+
+#[test]
+fn a_sound_target_is_counted() {
+    let project = Project::new().with("mine.toml", format!("{START}{STDIO}{TOOL}"));
+    project.run("check mine.toml").exits(0).says("1 target");
+}

@@ -1,0 +1,17 @@
+//! The real binary on small projects: what a user types, what he is told, how it ends, what is left.
+
+mod bad_commands;
+mod bad_records;
+mod bad_scenarios;
+mod bad_targets;
+mod cannot_run;
+mod exits;
+mod hostile;
+mod left;
+mod nothing_left;
+mod page;
+mod project;
+mod records;
+mod servers;
+mod wait;
+mod words;
