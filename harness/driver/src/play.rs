@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{CountedFrom, Outcome, What};
 use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
-use nottwice_model::target::{Credential, Era};
+use nottwice_model::target::{Credential, Era, Limit};
 use tokio::task::JoinHandle;
 
 use crate::caller::{Attempt, Caller, Signals};
@@ -183,7 +184,7 @@ impl Player {
             Until::AnsweredOrBlocked => {
                 let limits = &self.plan.target.limits;
                 let declared = limits.in_flight.or(limits.lock_timeout);
-                let bound = declared.unwrap_or(nottwice_model::target::Limit::from_millis(1_000));
+                let bound = declared.unwrap_or(Limit::from_millis(1_000));
                 let answered = finish(&mut standing.task, &self.recorder);
                 tokio::time::timeout(bound.with_tolerance(), answered).await.is_ok()
             }
@@ -209,7 +210,7 @@ impl Player {
             Act::Resume { worker } => self.fleet.resume(*worker),
             Act::HoldLock => self.hold_lock().await?,
             Act::ReleaseLock => self.release_lock().await?,
-            Act::Pass { limit: Bound::Retention, to } => self.pass(*to).await,
+            Act::Pass { limit, to } => self.pass(*limit, *to).await,
             Act::Revoke => self.access(true)?,
             Act::Grant => self.access(false)?,
             // The planner has spread it into calls.
@@ -233,17 +234,21 @@ impl Player {
         Ok(())
     }
 
-    /// Waits until a receipt of the last answer is well inside its window, or beyond it.
-    async fn pass(&self, to: Side) {
-        let Some(window) = self.plan.target.retention.window else { return };
-        let window = window.duration();
-        let since = self.recorder.since_last_end();
+    /// Waits until a limit is nearly or just over. A receipt's window counts from the last answer; a lease
+    /// counts from now, since only the server knows when it was taken.
+    async fn pass(&self, limit: Bound, to: Side) {
+        let facts = &self.plan.target;
+        let (bound, since) = match limit {
+            Bound::Retention => (facts.retention.window, self.recorder.since_last_end()),
+            Bound::Lease => (facts.recovery.lease, Duration::ZERO),
+        };
+        let Some(bound) = bound.map(Limit::duration) else { return };
         let until = match to {
-            Side::JustInside => window.mul_f64(0.6),
-            Side::JustPast => window.mul_f64(1.1),
+            Side::JustInside => bound.mul_f64(0.6),
+            Side::JustPast => bound.mul_f64(1.1),
         };
         tokio::time::sleep(until.saturating_sub(since)).await;
-        self.recorder.add(What::Passed { limit: Bound::Retention, to });
+        self.recorder.add(What::Passed { limit, to });
     }
 
     fn access(&mut self, revoked: bool) -> Result<(), DriveError> {

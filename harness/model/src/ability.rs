@@ -40,6 +40,8 @@ pub enum Ability {
     Access,
     /// The target says how long a receipt is kept.
     Retention,
+    /// The target says how long a claim is honoured.
+    Lease,
     /// Receipts can be counted, and are named by their key.
     Receipts,
     /// The replies say whether to retry.
@@ -76,6 +78,7 @@ impl fmt::Display for Ability {
             Ability::LockTimeout => f.write_str("limit:lock"),
             Ability::Access => f.write_str("access"),
             Ability::Retention => f.write_str("limit:retention"),
+            Ability::Lease => f.write_str("limit:lease"),
             Ability::Receipts => f.write_str("count:receipts"),
             Ability::Retryable => f.write_str("retryable"),
             Ability::OperationId => f.write_str("operation-id"),
@@ -107,7 +110,7 @@ impl Ability {
         all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId]);
         all.extend([Arguments::Other, Arguments::Detail, Arguments::Forbidden].map(Ability::Change));
         all.extend([Place::Second, Place::Foreign].map(Ability::Workspace));
-        all.extend([Ability::Lock, Ability::LockTimeout, Ability::Access, Ability::Retention, Ability::Receipts]);
+        all.extend([Ability::Lock, Ability::LockTimeout, Ability::Access, Ability::Retention, Ability::Lease, Ability::Receipts]);
         all.extend([Ability::Retryable, Ability::OperationId, Ability::OutputSchema]);
         all.extend([Ability::Count, Ability::ResultId, Ability::ReplayMarker]);
         for at in At::ALL.into_iter().filter(|at| at.is_point()) {
@@ -138,6 +141,7 @@ impl Ability {
             Ability::LockTimeout => "say how long a call waits: `[limits] lock_timeout = \"…\"`".into(),
             Ability::Access => "say how access is taken away and given back: `[access]`".into(),
             Ability::Retention => "say how long receipts are kept: `[retention] window = \"…\"`".into(),
+            Ability::Lease => "say how long a claim is honoured: `[recovery] lease = \"…\"`".into(),
             Ability::Receipts => "count receipts by their key: `[[store]] receipts = \"SELECT key AS id …\"`".into(),
             Ability::Retryable => "say where replies tell it: `[replies] retryable = \"/…\"`".into(),
             Ability::OperationId => "say where replies tell it: `[replies] operation = \"/…\"`".into(),

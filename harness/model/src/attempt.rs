@@ -7,7 +7,7 @@ use crate::history::{Outcome, What};
 use crate::ledger::{Ledger, Row};
 use crate::plan::{Identity, PlannedStep};
 use crate::run::Run;
-use crate::scenario::{Arguments, Place, Role};
+use crate::scenario::{Arguments, Bound, Place, Role};
 
 /// One request on the wire, with everything that the history says of it.
 #[derive(Debug, Clone)]
@@ -187,7 +187,7 @@ impl<'r> Story<'r> {
             }),
             What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
             What::Access { revoked } => self.revoked = *revoked,
-            What::Passed { .. } => self.passed.push(seq),
+            What::Passed { limit: Bound::Retention, .. } => self.passed.push(seq),
             What::LockHeld { .. } => self.locks.push((seq, usize::MAX, false)),
             What::LockFreed { held } => {
                 if let Some((_, to, to_the_end)) = self.locks.last_mut() {

@@ -52,6 +52,7 @@ pub static ALL: &[&Clause] = &[
     &recovery::REISSUE,
     &recovery::OTHER_WORKER,
     &recovery::GRACEFUL_STOP,
+    &recovery::ZOMBIE_FENCED,
     &recovery::DISCONNECT_IS_NOT_UNDO,
     &outcome::ACTIONABLE,
     &outcome::RETRYABLE_TRUTHFUL,

@@ -224,6 +224,8 @@ pub enum Act {
 pub enum Bound {
     /// How long a receipt is kept.
     Retention,
+    /// How long a claim is honoured whose owner is not heard of.
+    Lease,
 }
 
 /// A side of a limit.

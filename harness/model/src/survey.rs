@@ -72,6 +72,9 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     if target.retention.window.is_some() {
         add(Ability::Retention, "[retention] window");
     }
+    if target.recovery.lease.is_some() {
+        add(Ability::Lease, "[recovery] lease");
+    }
     if target.replies.retryable.is_some() {
         add(Ability::Retryable, "[replies] retryable");
     }

@@ -4,6 +4,7 @@ use nottwice_model::ability::Ability;
 use nottwice_model::attempt::Attempt;
 use nottwice_model::clause::Clause;
 use nottwice_model::history::{Outcome, What, Why};
+use nottwice_model::scenario::Place;
 use nottwice_model::reply::{Class, Rule};
 use nottwice_model::run::Run;
 use nottwice_model::target::{PromiseKind, TargetFacts};
@@ -50,8 +51,26 @@ fn claim(facts: &TargetFacts, need: Ability) -> Option<String> {
         Ability::KeyRequired => Some(format!("[key] required = {}", facts.key.required)),
         Ability::Workers(_) => Some(format!("[promise] workers = {}", facts.promise.workers)),
         Ability::Principals(_) => {
-            let scopes: Vec<_> = facts.scopes.values().map(json).collect();
+            let home = facts.scopes.iter().filter(|name| name.place == Place::Home);
+            let scopes: Vec<_> = home.map(|name| json(&name.scope)).collect();
             Some(format!("[[principal]] scope = {}", scopes.join(" and ")))
+        }
+        Ability::Workspace(place) => {
+            let name = facts.scopes.iter().find(|name| name.place == place)?;
+            Some(format!("[[workspace]] scope = {}", json(&name.scope)))
+        }
+        Ability::Retention => {
+            let retention = &facts.retention;
+            let window = retention.window.map(|window| format!("[retention] window = {}", json(&window)));
+            let rest = format!("after = {}, purge = {}", json(&retention.after), json(&retention.purge));
+            window.map(|window| format!("{window}, {rest}"))
+        }
+        Ability::LockTimeout => {
+            facts.limits.lock_timeout.map(|limit| format!("[limits] lock_timeout = {}", json(&limit)))
+        }
+        Ability::Retryable => facts.replies.retryable.as_ref().map(|at| format!("[replies] retryable = {}", json(at))),
+        Ability::OperationId => {
+            facts.replies.operation.as_ref().map(|at| format!("[replies] operation = {}", json(at)))
         }
         Ability::ResultId => facts.replies.id.as_ref().map(|id| format!("[replies] id = {}", json(id))),
         Ability::ReplayMarker => rule(facts, Class::Replayed),

@@ -6,7 +6,7 @@ use nottwice_model::history::{CountedFrom, Event, Outcome, What};
 use nottwice_model::ledger::Ledger;
 use nottwice_model::plan::PlannedStep;
 use nottwice_model::run::Run;
-use nottwice_model::scenario::Role;
+use nottwice_model::scenario::{Arguments, Bound, Place, Role, Side};
 
 use crate::untrusted::{brief, shown};
 
@@ -130,11 +130,20 @@ impl Teller<'_> {
     /// The lane and the words of an event.
     fn line(&self, what: &What) -> (String, String) {
         match what {
-            What::Started { worker, .. } | What::Exited { worker, .. } | What::Printed { worker, .. } => {
-                (format!("worker {worker}"), self.worker(what))
-            }
+            What::Started { worker, .. }
+            | What::Exited { worker, .. }
+            | What::Printed { worker, .. }
+            | What::AskedToStop { worker, .. }
+            | What::Paused { worker }
+            | What::Resumed { worker } => (format!("worker {worker}"), self.worker(what)),
+            What::LockHeld { .. } | What::LockFreed { .. } => ("store".to_owned(), self.store(what)),
             What::Counted { from, ledger, .. } => ("store".to_owned(), self.ledger(*from, ledger)),
-            What::Settling | What::GaveUp { .. } | What::Trouble { .. } => {
+            What::Settling
+            | What::GaveUp { .. }
+            | What::Passed { .. }
+            | What::Access { .. }
+            | What::Lag { .. }
+            | What::Trouble { .. } => {
                 ("harness".to_owned(), self.harness(what))
             }
             What::Sent { call, .. }
@@ -157,6 +166,9 @@ impl Teller<'_> {
                 let who = if *by_us { "ended by the harness" } else { "ended by itself" };
                 format!("{who} ({})", shown(status, WORDS_MOST))
             }
+            What::AskedToStop { .. } => "asked to stop: SIGTERM, standard input closed".to_owned(),
+            What::Paused { .. } => "stopped with SIGSTOP".to_owned(),
+            What::Resumed { .. } => "goes on".to_owned(),
             What::Printed { stream, text, .. } => {
                 format!("{}: {}", brief(stream, NAME_MOST), shown(text.trim_end(), WORDS_MOST))
             }
@@ -177,8 +189,29 @@ impl Teller<'_> {
                     self.intent(*identity)
                 )
             }
+            What::Passed { limit, to } => {
+                let what = match limit {
+                    Bound::Retention => "the receipt's window",
+                    Bound::Lease => "the lease",
+                };
+                let side = if *to == Side::JustInside { "well inside" } else { "just past" };
+                format!("time has passed: {side} {what}")
+            }
+            What::Access { revoked: true } => "the owner's access is taken away".to_owned(),
+            What::Access { revoked: false } => "the owner's access is given back".to_owned(),
+            What::Lag { millis } => format!("was itself late by {millis} ms at most"),
             What::Trouble { what } => format!("trouble: {}", shown(what, WORDS_MOST)),
             _ => String::new(),
+        }
+    }
+
+    fn store(&self, what: &What) -> String {
+        match what {
+            What::LockHeld { proof } => {
+                format!("its write lock is held by another process — {}", shown(proof, WORDS_MOST))
+            }
+            What::LockFreed { held: true } => "the lock, held until now, is let go".to_owned(),
+            _ => "the lock is let go; it was lost before".to_owned(),
         }
     }
 
@@ -217,8 +250,13 @@ impl Teller<'_> {
             Some(_) => "without its key".to_owned(),
             None => "no key".to_owned(),
         };
-        if of.variants.get(variant).is_some_and(|variant| variant.changed) {
-            marks.push_str(", changed arguments");
+        if let Some(arguments) = of.variants.get(variant).map(|variant| variant.arguments)
+            && arguments != Arguments::Base
+        {
+            marks.push_str(&format!(", {} arguments", arguments.word()));
+        }
+        if of.place != Place::Home {
+            marks.push_str(", for another workspace");
         }
         if of.role == Role::Other {
             marks.push_str(", as the other principal");

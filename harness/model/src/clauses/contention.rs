@@ -19,7 +19,7 @@ pub(super) static SINGLE_WINNER: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Count],
-    presupposes: &["receipt.replay", "recovery.reissue"],
+    presupposes: &["receipt.replay", "recovery.reissue", "recovery.zombie-fenced"],
     rule: single_winner,
 };
 

@@ -77,6 +77,7 @@ pub(super) static AT_MOST_ONCE: Clause = Clause {
         "recovery.other-worker",
         "recovery.disconnect-is-not-undo",
         "recovery.graceful-stop",
+        "recovery.zombie-fenced",
         "contention.single-winner",
         "contention.heals",
         "receipt.error-after-commit",

@@ -3,6 +3,7 @@
 use crate::ability::Ability;
 use crate::attempt::Story;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
+use crate::fault::Do;
 use crate::history::{Outcome, What, Why};
 use crate::retry::{self, Between};
 
@@ -127,6 +128,42 @@ fn graceful_stop(story: &Story<'_>) -> Ruling {
         }
     }
     tally.ruling("no worker was asked to stop during a call")
+}
+
+/// A worker that was paused past its lease adds no second effect.
+pub(super) static ZOMBIE_FENCED: Clause = Clause {
+    id: "recovery.zombie-fenced",
+    level: Level::Must,
+    statement: "a worker paused past its lease and resumed adds no second effect and changes no successor's record",
+    why: "a long pause of a machine or a collector looks like a death, and ends like a second life",
+    shortest: "worker 1 pauses holding its claim; worker 2: same call → ok (id 1); worker 1 goes on → id 2",
+    cure: "check the claim again, or a fencing token, in the transaction that writes",
+    source: "edition 1 of the contract, group recovery",
+    harm: Harm::Duplicate,
+    needs: &[Ability::Key, Ability::Workers(2), Ability::Lease, Ability::Count],
+    presupposes: &["recovery.other-worker", "receipt.replay"],
+    rule: zombie_fenced,
+};
+
+fn zombie_fenced(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    let paused = story.attempts.iter().filter(|owner| owner.fault.is_some_and(|fault| fault.deed == Do::Pause));
+    for owner in paused {
+        let successor = story.attempts_of(owner.identity).find(|other| {
+            other.sent > owner.sent && other.worker != owner.worker && other.until() < owner.until()
+        });
+        let Some(successor) = successor else { continue };
+        let Some(done) = successor.ended.and_then(|(_, outcome)| outcome.acked()) else { continue };
+        let Some((counted, ledger)) = story.run.last_count() else { continue };
+        let rows = story.all_rows(ledger, owner.identity).len();
+        let later = story.attempts_of(owner.identity).filter(|other| other.sent > successor.sent);
+        let mut named = later.filter_map(|other| other.said()?.acked()?.id.as_deref());
+        let kept = rows <= 1 && named.all(|id| done.id.as_deref().is_none_or(|first| first == id));
+        tally.check(kept, owner.identity, [owner.sent, successor.sent, counted], || {
+            format!("`{}` woke after `{}` had done its work, and left {rows} effects", owner.call, successor.call)
+        });
+    }
+    tally.ruling("no worker was paused while another did its work")
 }
 
 /// A disconnect never undoes an effect that is committed.

@@ -80,11 +80,14 @@ pub struct Recovery {
     /// How long after the faults stopped a final answer may take.
     #[serde(default = "Limit::one_minute")]
     pub bound: Limit,
+    /// How long a claim is honoured whose owner is not heard of.
+    #[serde(default)]
+    pub lease: Option<Limit>,
 }
 
 impl Default for Recovery {
     fn default() -> Recovery {
-        Recovery { bound: Limit::one_minute() }
+        Recovery { bound: Limit::one_minute(), lease: None }
     }
 }
 
