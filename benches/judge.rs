@@ -12,7 +12,9 @@ fn judge(criterion: &mut Criterion) {
         let run = run(intents);
         let text = record::write(&run);
         group.throughput(Throughput::Elements(run.history.events.len() as u64));
-        group.bench_function(BenchmarkId::new("verdict", intents), |bench| bench.iter(|| verdict::judge(&run)));
+        group.bench_function(BenchmarkId::new("verdict", intents), |bench| {
+            bench.iter(|| verdict::judge(&run))
+        });
         group.bench_function(BenchmarkId::new("floor: read the record", intents), |bench| {
             bench.iter(|| record::read(Source { file: "bench", text: &text }).expect("it was just written"));
         });

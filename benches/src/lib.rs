@@ -68,8 +68,9 @@ fn plan_of(intents: usize) -> Plan {
         id = "/result/id"
     "#;
     let target = target::parse(Source { file: "bench.toml", text }).expect("the target is well formed");
-    let steps: String =
-        (0..intents).map(|number| format!("[[step]]\ncall = \"{number}\"\nintent = \"{number}\"\n")).collect();
+    let steps: String = (0..intents)
+        .map(|number| format!("[[step]]\ncall = \"{number}\"\nintent = \"{number}\"\n"))
+        .collect();
     let text = format!("title = \"bench\"\nsource = \"this bench\"\n{steps}");
     let scenario =
         scenario::parse("bench/judge", Source { file: "bench.toml", text: &text }).expect("well formed");

@@ -142,7 +142,11 @@ impl Caller {
             }
             Ok(Err(lost)) => {
                 if !lost.bytes.is_empty() && most.is_none() {
-                    self.recorder.printed(self.attempt.worker, "a reply that ends in the middle", &lost.bytes);
+                    self.recorder.printed(
+                        self.attempt.worker,
+                        "a reply that ends in the middle",
+                        &lost.bytes,
+                    );
                 }
                 return Err(lost);
             }
@@ -211,7 +215,10 @@ impl Caller {
                 let passed = fault.bytes.unwrap_or(bytes.len() / 2).min(bytes.len());
                 self.send(&self.line, call, &bytes[..passed]).await;
                 self.line.link.close().await;
-                self.fired(format!("{passed} of {} bytes were sent, then the stream was closed", bytes.len()));
+                self.fired(format!(
+                    "{passed} of {} bytes were sent, then the stream was closed",
+                    bytes.len()
+                ));
                 Outcome::Unknown { why: Why::NoReply }
             }
             Do::Duplicate => {
@@ -252,7 +259,9 @@ impl Caller {
                 match self.reply(&self.line, call, Some(most)).await {
                     Err(lost) if !lost.bytes.is_empty() => {
                         let seen = lost.bytes.len();
-                        self.fired(format!("{seen} bytes of the reply were read, then the stream was closed"));
+                        self.fired(format!(
+                            "{seen} bytes of the reply were read, then the stream was closed"
+                        ));
                         Outcome::Unknown { why: Why::CutReply }
                     }
                     other => self.told(other),

@@ -50,7 +50,11 @@ impl Armed {
         let content = std::fs::read_to_string(&self.reached).ok()?;
         let name = self.reached.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let content = content.trim();
-        Some(if content.is_empty() { format!("`{name}` appeared") } else { format!("`{name}` says {content:?}") })
+        Some(if content.is_empty() {
+            format!("`{name}` appeared")
+        } else {
+            format!("`{name}` says {content:?}")
+        })
     }
 
     /// Lets the call go on.

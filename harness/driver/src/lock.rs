@@ -49,7 +49,8 @@ impl Lock {
         let mut word = String::new();
         BufReader::new(stdout).read_line(&mut word).await.map_err(error)?;
         let refused = if word.trim() == HELD { refused(&database) } else { None };
-        let proof = refused.ok_or_else(|| DriveError::Count("the write lock could not be taken".to_owned()))?;
+        let proof =
+            refused.ok_or_else(|| DriveError::Count("the write lock could not be taken".to_owned()))?;
         Ok(Lock { holder, database, proof })
     }
 

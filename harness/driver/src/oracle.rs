@@ -30,7 +30,11 @@ pub(crate) trait Oracle {
 ///
 /// # Errors
 /// A store that cannot be read, or that is absent although something was written.
-pub(crate) fn count(place: &Place, from: CountedFrom, may_be_absent: bool) -> Result<Option<Ledger>, DriveError> {
+pub(crate) fn count(
+    place: &Place,
+    from: CountedFrom,
+    may_be_absent: bool,
+) -> Result<Option<Ledger>, DriveError> {
     let mut ledger = Ledger::default();
     let stores = &place.target().stores;
     if stores.is_empty() {

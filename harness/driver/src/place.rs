@@ -33,7 +33,10 @@ impl Place {
     pub(crate) fn new(setting: &Setting) -> Result<Place, DriveError> {
         let place = Place { setting: setting.clone(), state: StateFolder::new()? };
         for file in &place.target().files {
-            state::write_whole(&PathBuf::from(place.fill(&file.path, None)?), &place.fill(&file.content, None)?)?;
+            state::write_whole(
+                &PathBuf::from(place.fill(&file.path, None)?),
+                &place.fill(&file.content, None)?,
+            )?;
         }
         Ok(place)
     }

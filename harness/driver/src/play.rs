@@ -20,6 +20,7 @@ use crate::error::DriveError;
 use crate::lock::Lock;
 use crate::oracle;
 use crate::place::{Place, Setting};
+use crate::process;
 use crate::recorder::Recorder;
 use crate::worker::Who;
 
@@ -64,14 +65,23 @@ pub(crate) struct Player {
 /// # Errors
 /// The target could not be started or counted at all. What goes wrong later is an event of the run.
 pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Result<Played, DriveError> {
+    process::adopt_orphans();
     let place = Arc::new(Place::new(setting)?);
     let recorder = Recorder::new(plan, record, secrets(setting))?;
     let era = plan.survey.era.unwrap_or(Era::Legacy);
     let fleet = Fleet::new(place.clone(), era, recorder.clone());
     let plan = Arc::new(plan.clone());
     let watchdog = Watchdog::start();
-    let mut player =
-        Player { plan, place, recorder, fleet, standing: BTreeMap::new(), begun: false, lock: None, revoked: false };
+    let mut player = Player {
+        plan,
+        place,
+        recorder,
+        fleet,
+        standing: BTreeMap::new(),
+        begun: false,
+        lock: None,
+        revoked: false,
+    };
     let complete = match player.whole().await {
         Ok(()) => true,
         Err(error) if !player.begun => return Err(error),
@@ -130,11 +140,8 @@ impl Player {
         let line = self.fleet.line(call.worker, who, fresh).await?;
         let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
         let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
-        let second = if copies && by_connection {
-            Some(self.fleet.line(call.worker, who, true).await?)
-        } else {
-            None
-        };
+        let second =
+            if copies && by_connection { Some(self.fleet.line(call.worker, who, true).await?) } else { None };
         let attempt = Attempt {
             call: call.name.clone(),
             identity: call.identity,
@@ -299,8 +306,7 @@ impl Player {
 
     /// Counts the stores, from a copy if nothing of the server runs.
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
-        let from =
-            if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
+        let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
         let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_replied());
         let began = self.recorder.len();
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));

@@ -12,12 +12,47 @@ use nix::unistd::Pid;
 /// The variable that marks the processes of a run.
 pub(crate) const MARK: &str = "NOTTWICE_OWNER";
 
-/// The processes whose environment carries a mark. Where there is no `/proc` the group has to do.
+/// Makes this process the parent of every descendant whose own parent dies, so that none can hide.
+/// Where the system has no such thing, the whole process table is searched instead.
+pub(crate) fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_child_subreaper(true);
+}
+
+/// The processes below this one whose environment carries a mark.
 pub(crate) fn marked(mark: &str) -> Vec<Pid> {
     let wanted = format!("{MARK}={mark}");
+    let all = descendants(std::process::id()).unwrap_or_else(every_process);
+    all.into_iter().filter(|pid| has_mark(*pid, &wanted)).map(Pid::from_raw).collect()
+}
+
+/// Everything below a process; `None` where the system does not list children.
+fn descendants(root: u32) -> Option<Vec<i32>> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_string()];
+    while let Some(parent) = open.pop() {
+        // A process that ended meanwhile has no children any more.
+        let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { continue };
+        for thread in threads.flatten() {
+            let listed = fs::read_to_string(thread.path().join("children"));
+            let listed = match listed {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && thread.path().exists() => {
+                    return None;
+                }
+                other => other.unwrap_or_default(),
+            };
+            for child in listed.split_whitespace() {
+                found.extend(child.parse::<i32>());
+                open.push(child.to_owned());
+            }
+        }
+    }
+    Some(found)
+}
+
+fn every_process() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| has_mark(*pid, &wanted)).map(Pid::from_raw).collect()
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }
 
 fn has_mark(pid: i32, wanted: &str) -> bool {
@@ -26,14 +61,20 @@ fn has_mark(pid: i32, wanted: &str) -> bool {
         .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()))
 }
 
-/// Sends SIGKILL to a whole tree, until nobody of it is left to be found.
+/// Sends SIGKILL to a whole tree, until nobody of it is left to be found. Where nothing can be found the
+/// process group has to do.
 pub(crate) fn kill_tree(leader: u32, mark: &str) {
     let group = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
     // ESRCH only says that the group is gone already.
     let _ = killpg(group, Signal::SIGKILL);
-    // A process can fork while the list is read; each round kills what the last one missed.
+    // A process can fork while it is looked for; each round kills what the last one missed.
     loop {
-        let left: Vec<_> = marked(mark).into_iter().filter(|pid| kill(*pid, Signal::SIGKILL).is_ok()).collect();
+        let left = marked(mark);
+        for pid in left.iter().filter(|pid| **pid != group) {
+            let _ = kill(*pid, Signal::SIGKILL);
+            // An orphan that came to us is ours to bury; the leader's own parent waits for the leader.
+            let _ = nix::sys::wait::waitpid(*pid, Some(nix::sys::wait::WaitPidFlag::WNOHANG));
+        }
         if left.iter().all(|pid| *pid == group) {
             return;
         }

@@ -34,7 +34,11 @@ struct Inner {
 
 impl Recorder {
     /// A recorder of one play. Credentials never reach what is written.
-    pub(crate) fn new(plan: &Plan, path: Option<&Path>, secrets: Vec<String>) -> Result<Recorder, DriveError> {
+    pub(crate) fn new(
+        plan: &Plan,
+        path: Option<&Path>,
+        secrets: Vec<String>,
+    ) -> Result<Recorder, DriveError> {
         let file = path.map(|path| {
             File::create(path).map_err(|source| DriveError::File { path: path.to_owned(), source })
         });
@@ -78,7 +82,9 @@ impl Recorder {
         for event in &self.lock().history.events {
             match event.what {
                 What::Paused { worker } => paused.push(worker),
-                What::Resumed { worker } | What::Exited { worker, .. } => paused.retain(|other| *other != worker),
+                What::Resumed { worker } | What::Exited { worker, .. } => {
+                    paused.retain(|other| *other != worker)
+                }
                 _ => {}
             }
         }

@@ -141,7 +141,9 @@ async fn probed(
         let played = play(setting, &plan, None::<&Path>).await?;
         for event in &played.run.history.events {
             match &event.what {
-                What::Ended { call, outcome } => probed.sign = probed.sign.take().or_else(|| sign(call, outcome)),
+                What::Ended { call, outcome } => {
+                    probed.sign = probed.sign.take().or_else(|| sign(call, outcome))
+                }
                 What::Counted { ledger, .. } => {
                     let named = |row: &Row| plan.keys.iter().any(|key| row.id.contains(key));
                     probed.in_store |= ledger.receipts.iter().flatten().any(named);
@@ -167,7 +169,9 @@ fn sign(call: &str, outcome: &Outcome) -> Option<String> {
         Outcome::Refused { class: Class::Invalid, .. } if call == "bare" => {
             Some("a call without it is refused as invalid".to_owned())
         }
-        Outcome::Acked(answer) if answer.replayed => Some("a repeated call was marked as a replay".to_owned()),
+        Outcome::Acked(answer) if answer.replayed => {
+            Some("a repeated call was marked as a replay".to_owned())
+        }
         Outcome::Refused { class: Class::Conflict, .. } => {
             Some("other arguments under it were refused as a conflict".to_owned())
         }

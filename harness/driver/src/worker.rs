@@ -1,8 +1,8 @@
 //! One worker of a target: a process tree on a state folder, started, asked to stop, and ended.
 
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use nottwice_model::history::What;
 use nottwice_model::scenario::{self, Role};
@@ -214,7 +214,9 @@ fn command(
     }
     let home = place.state.home();
     command.env("HOME", &home).env("TMPDIR", place.state.temp());
-    for (name, folder) in [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".data"), ("XDG_CACHE_HOME", ".cache")] {
+    for (name, folder) in
+        [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".data"), ("XDG_CACHE_HOME", ".cache")]
+    {
         command.env(name, home.join(folder));
     }
     for (name, value) in &start.env {

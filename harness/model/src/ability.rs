@@ -110,7 +110,14 @@ impl Ability {
         all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId]);
         all.extend([Arguments::Other, Arguments::Detail, Arguments::Forbidden].map(Ability::Change));
         all.extend([Place::Second, Place::Foreign].map(Ability::Workspace));
-        all.extend([Ability::Lock, Ability::LockTimeout, Ability::Access, Ability::Retention, Ability::Lease, Ability::Receipts]);
+        all.extend([
+            Ability::Lock,
+            Ability::LockTimeout,
+            Ability::Access,
+            Ability::Retention,
+            Ability::Lease,
+            Ability::Receipts,
+        ]);
         all.extend([Ability::Retryable, Ability::OperationId, Ability::OutputSchema]);
         all.extend([Ability::Count, Ability::ResultId, Ability::ReplayMarker]);
         for at in At::ALL.into_iter().filter(|at| at.is_point()) {
@@ -136,20 +143,26 @@ impl Ability {
             Ability::Change(arguments) => {
                 format!("give the tool such arguments: `[tool.main.change] {} = {{ … }}`", arguments.word())
             }
-            Ability::Workspace(place) => format!("declare a `[[workspace]]` with place = \"{}\"", word_of(*place)),
+            Ability::Workspace(place) => {
+                format!("declare a `[[workspace]]` with place = \"{}\"", word_of(*place))
+            }
             Ability::Lock => "say which SQLite database is the server's: `[[store]] sqlite = \"…\"`".into(),
             Ability::LockTimeout => "say how long a call waits: `[limits] lock_timeout = \"…\"`".into(),
             Ability::Access => "say how access is taken away and given back: `[access]`".into(),
             Ability::Retention => "say how long receipts are kept: `[retention] window = \"…\"`".into(),
             Ability::Lease => "say how long a claim is honoured: `[recovery] lease = \"…\"`".into(),
-            Ability::Receipts => "count receipts by their key: `[[store]] receipts = \"SELECT key AS id …\"`".into(),
+            Ability::Receipts => {
+                "count receipts by their key: `[[store]] receipts = \"SELECT key AS id …\"`".into()
+            }
             Ability::Retryable => "say where replies tell it: `[replies] retryable = \"/…\"`".into(),
             Ability::OperationId => "say where replies tell it: `[replies] operation = \"/…\"`".into(),
             Ability::OutputSchema => "publish an `outputSchema` for the tool".into(),
             Ability::RequestId => {
                 "over HTTP, name the header: `[reach] request_id = \"X-Request-Id\"`".into()
             }
-            Ability::Count => "say how effects are counted: `[[store]] sqlite = \"…\", effects = \"SELECT …\"`".into(),
+            Ability::Count => {
+                "say how effects are counted: `[[store]] sqlite = \"…\", effects = \"SELECT …\"`".into()
+            }
             Ability::ResultId => "say where a reply names its effect: `[replies] id = \"/…\"`".into(),
             Ability::ReplayMarker => "add a `[[replies.rule]]` with class = \"replayed\"".into(),
         }

@@ -10,6 +10,9 @@ use crate::plan::{Plan, PlannedStep};
 use crate::scenario::{Act, Arguments, Connection, Place, Role, Until};
 use crate::target::Transport;
 
+/// More intents than this in one plan are a crowd.
+const CROWD: usize = 10;
+
 /// A kill is a restart in worse weather.
 const KILLED: [&str; 2] = ["restart", "kill"];
 
@@ -59,7 +62,9 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
                 }
             }
             PlannedStep::Act(Act::Kill { .. }) => found.extend(KILLED.map(str::to_owned)),
-            PlannedStep::Act(Act::Stop { .. } | Act::Restart { .. }) => drop(found.insert("restart".to_owned())),
+            PlannedStep::Act(Act::Stop { .. } | Act::Restart { .. }) => {
+                drop(found.insert("restart".to_owned()))
+            }
             PlannedStep::Act(Act::Abandon { .. }) => {
                 found.extend(["abandoned", "new connection"].map(str::to_owned));
             }
@@ -68,6 +73,9 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
             PlannedStep::Act(Act::Revoke) => drop(found.insert("access revoked".to_owned())),
             PlannedStep::Act(_) | PlannedStep::Await(_) => {}
         }
+    }
+    if plan.identities.len() > CROWD {
+        found.insert("many others".to_owned());
     }
     let intents: BTreeSet<_> = plan.identities.iter().map(|identity| identity.variants[0].label).collect();
     if intents.len() < plan.identities.len() {

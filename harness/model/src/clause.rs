@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ability::Ability;
-use crate::attempt::Story;
+use crate::story::Story;
 
 /// One clause of the contract.
 #[derive(Debug)]

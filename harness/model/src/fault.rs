@@ -75,8 +75,7 @@ impl At {
 
 impl Do {
     /// Every deed.
-    pub const ALL: [Do; 7] =
-        [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Pause, Do::Error];
+    pub const ALL: [Do; 7] = [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Pause, Do::Error];
 
     /// The word as it is written in scenarios.
     pub fn word(self) -> &'static str {

@@ -20,6 +20,7 @@ pub mod report;
 pub mod retry;
 pub mod run;
 pub mod scenario;
+pub mod story;
 pub mod survey;
 pub mod target;
 pub mod template;

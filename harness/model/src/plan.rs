@@ -10,9 +10,7 @@ use serde_json::Value;
 use crate::ability::Ability;
 use crate::circumstance;
 use crate::fault::{Do, Fault};
-use crate::scenario::{
-    Act, Arguments, Bound, Call, Connection, KeyForm, Place, Role, Scenario, Step, Until,
-};
+use crate::scenario::{Act, Arguments, Bound, Call, Connection, KeyForm, Place, Role, Scenario, Step, Until};
 use crate::survey::Survey;
 use crate::target::{KeyPlace, TargetFacts, Tool};
 use crate::template;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::ability::Ability;
-use crate::attempt::Story;
 use crate::clause::{Finding, Level, Ruling};
 use crate::clauses;
 use crate::history::Outcome;
 use crate::run::Run;
+use crate::story::Story;
 use crate::target::{KeyPlace, PromiseKind, TargetFacts};
 use crate::verdict::{self, Verdict};
 

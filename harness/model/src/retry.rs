@@ -1,9 +1,10 @@
 //! How a retry is read: an attempt of an identity that already has its result.
 
-use crate::attempt::{Age, Attempt, Story};
+use crate::attempt::Attempt;
 use crate::clause::Tally;
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
+use crate::story::{Age, Story};
 
 /// What lies between the attempt that made the result and its retry. Exactly one clause asks for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,8 @@ fn retry<'s, 'r>(story: &'s Story<'r>, again: &'s Attempt<'r>) -> Option<Retry<'
         (seq < again.sent).then_some((first, answer.id.as_deref()))
     });
     let racing = |first: &Attempt<'_>| {
-        let rivals = earlier().filter(|rival| rival.overlaps(first)).filter_map(|rival| rival.said()?.acked());
+        let rivals =
+            earlier().filter(|rival| rival.overlaps(first)).filter_map(|rival| rival.said()?.acked());
         rivals.filter_map(|answer| answer.id.as_deref()).collect::<Vec<_>>()
     };
     // Over a new connection the promise is wider: the result is recovered even if nobody ever saw the

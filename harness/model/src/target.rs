@@ -14,8 +14,8 @@ use serde_json::Value;
 
 pub use self::caller::{Access, Credential, Principal, ScopeName, Workspace};
 pub use self::claim::{
-    After, Effect, Fidelity, Limits, Promise, PromiseKind, Purge, Recovery, Replay, Replies, Retention, Scope,
-    ScopePart,
+    After, Effect, Fidelity, Limits, Promise, PromiseKind, Purge, Recovery, Replay, Replies, Retention,
+    Scope, ScopePart,
 };
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;

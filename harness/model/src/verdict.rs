@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ability::Ability;
-use crate::attempt::Story;
 use crate::clause::{Clause, Ruling};
 use crate::clauses;
 use crate::history::What;
 use crate::plan::PlannedStep;
 use crate::run::Run;
+use crate::story::Story;
 
 /// What every clause says about one run, by the clause's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -25,8 +25,8 @@ pub struct Campaign {
     pub seed: u64,
     /// Where runs are recorded; nowhere if absent.
     pub runs: Option<PathBuf>,
-    /// How many plans are played at a time.
-    pub jobs: usize,
+    /// A place for each plan that may be played at a time; campaigns can share them.
+    pub slots: Arc<Semaphore>,
 }
 
 /// What came of it.
@@ -40,9 +40,10 @@ pub struct Done {
     pub interrupted: bool,
 }
 
-/// How many plans are played at a time unless said: a play mostly waits for its server.
-pub fn usual_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, usize::from) * 2
+/// So many plans at a time; unless said, three for each core, since a play mostly waits for its server.
+pub fn slots(jobs: Option<usize>) -> Arc<Semaphore> {
+    let usual = || std::thread::available_parallelism().map_or(2, usize::from) * 3;
+    Arc::new(Semaphore::new(jobs.unwrap_or_else(usual).max(1)))
 }
 
 /// A fresh number for one play, so that no receipt of an earlier one answers it.
@@ -85,11 +86,10 @@ impl Campaign {
 
     /// Plays plans side by side; the order of the runs is that of the plans, however they end.
     async fn play_all(&self, plans: Vec<Plan>) -> Result<Played, Failure> {
-        let slots = Arc::new(Semaphore::new(self.jobs.max(1)));
         let mut playing = JoinSet::new();
         for (place, plan) in plans.into_iter().enumerate() {
             let record = self.record(&plan)?;
-            let (setting, slots) = (self.setting.clone(), slots.clone());
+            let (setting, slots) = (self.setting.clone(), self.slots.clone());
             playing.spawn(async move {
                 let _slot = slots.acquire_owned().await.expect("nobody closes it");
                 (place, play(&setting, &plan, record.as_deref()).await, record)

@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use nottwice_driver::Setting;
 use nottwice_model::clause::Ruling;
 use nottwice_model::clauses;
 use nottwice_model::report::Report;
 use nottwice_model::scenario::Scenario;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use crate::campaign::Campaign;
 use crate::{Failure, shelf};
@@ -45,39 +48,32 @@ pub struct Matrix {
 ///
 /// # Errors
 /// The harness itself failed.
-pub async fn play(program: &Path, jobs: usize) -> Result<Matrix, Failure> {
-    let mut matrix =
-        Matrix { scenarios: shelf::scenarios()?, defects: BTreeMap::new(), unclean: Vec::new() };
-    let mut exercised = BTreeSet::new();
+pub async fn play(program: &Path, slots: Arc<Semaphore>) -> Result<Matrix, Failure> {
+    let mut matrix = Matrix { scenarios: shelf::scenarios()?, defects: BTreeMap::new(), unclean: Vec::new() };
+    let mut playing = JoinSet::new();
     for target in TARGETS {
-        let report = report(program, target, &matrix.scenarios, jobs).await?;
-        matrix.reference(target, &report, &mut exercised);
-        for defect in nottwice_fixtures::defects() {
-            let report = report_of(program, target, defect.name, &matrix.scenarios, jobs).await?;
-            matrix.defect(target, defect.name, &report);
+        let defects = nottwice_fixtures::defects().iter().map(|defect| Some(defect.name));
+        for defect in [None].into_iter().chain(defects) {
+            let name = defect.map_or(target.to_owned(), |defect| format!("{target}+{defect}"));
+            let file = format!("shipped:{name}");
+            let setting = Setting { target: shelf::target(&file)?, file, program: program.to_owned() };
+            let scenarios = matrix.scenarios.clone();
+            let campaign = Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone() };
+            playing.spawn(async move { (target, defect, campaign.play().await) });
+        }
+    }
+    let mut exercised = BTreeSet::new();
+    while let Some(joined) = playing.join_next().await {
+        let (target, defect, done) = joined.map_err(|error| Failure::Harness(error.to_string()))?;
+        match defect {
+            None => matrix.reference(target, &done?.report, &mut exercised),
+            Some(defect) => matrix.defect(target, defect, &done?.report),
         }
     }
     for clause in clauses::ALL.iter().filter(|clause| !exercised.contains(clause.id)) {
         matrix.unclean.push(format!("{} is held by no run of the reference", clause.id));
     }
     Ok(matrix)
-}
-
-async fn report_of(
-    program: &Path,
-    target: &str,
-    defect: &str,
-    scenarios: &[Scenario],
-    jobs: usize,
-) -> Result<Report, Failure> {
-    report(program, &format!("{target}+{defect}"), scenarios, jobs).await
-}
-
-async fn report(program: &Path, name: &str, scenarios: &[Scenario], jobs: usize) -> Result<Report, Failure> {
-    let file = format!("shipped:{name}");
-    let setting = Setting { target: shelf::target(&file)?, file, program: program.to_owned() };
-    let campaign = Campaign { setting, scenarios: scenarios.to_vec(), seed: 1, runs: None, jobs };
-    Ok(campaign.play().await?.report)
 }
 
 impl Matrix {
@@ -183,7 +179,10 @@ impl Matrix {
 
     /// What one scenario said, by defect.
     fn column(&self, scenario: &str) -> Row {
-        let cells = self.defects.iter().filter_map(|(defect, row)| Some((defect.clone(), row.get(scenario)?.clone())));
+        let cells = self
+            .defects
+            .iter()
+            .filter_map(|(defect, row)| Some((defect.clone(), row.get(scenario)?.clone())));
         cells.collect()
     }
 
@@ -196,7 +195,8 @@ impl Matrix {
     }
 
     fn table(&self) -> String {
-        let mut text = String::from("| defect | scenario | accused | explained by that |\n|---|---|---|---|\n");
+        let mut text =
+            String::from("| defect | scenario | accused | explained by that |\n|---|---|---|---|\n");
         for (defect, row) in &self.defects {
             for (scenario, cell) in row {
                 let list = |clauses: &BTreeSet<String>| {

@@ -161,7 +161,8 @@ pub fn defect(name: &str) -> Result<&'static nottwice_fixtures::Defect, Failure>
 pub fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|source| {
         if source.kind() == std::io::ErrorKind::NotFound {
-            let cure = format!("name an existing file, or one of the shipped targets: {}", targets().join(", "));
+            let cure =
+                format!("name an existing file, or one of the shipped targets: {}", targets().join(", "));
             return Failure::usage(format!("there is no file {}", path.display()), cure);
         }
         Failure::Read { path: path.to_owned(), source }

@@ -1,10 +1,11 @@
 //! What supports one finding: the rows, the requests and replies, and what was checked about ourselves.
 
-use nottwice_model::attempt::{Attempt, Story};
+use nottwice_model::attempt::Attempt;
 use nottwice_model::clause::Finding;
 use nottwice_model::history::What;
 use nottwice_model::ledger::{Ledger, Row};
 use nottwice_model::run::Run;
+use nottwice_model::story::Story;
 
 use crate::difference::{self, Difference};
 

@@ -4,9 +4,9 @@ use nottwice_model::ability::Ability;
 use nottwice_model::attempt::Attempt;
 use nottwice_model::clause::Clause;
 use nottwice_model::history::{Outcome, What, Why};
-use nottwice_model::scenario::Place;
 use nottwice_model::reply::{Class, Rule};
 use nottwice_model::run::Run;
+use nottwice_model::scenario::Place;
 use nottwice_model::target::{PromiseKind, TargetFacts};
 use serde::Serialize;
 
@@ -68,7 +68,9 @@ fn claim(facts: &TargetFacts, need: Ability) -> Option<String> {
         Ability::LockTimeout => {
             facts.limits.lock_timeout.map(|limit| format!("[limits] lock_timeout = {}", json(&limit)))
         }
-        Ability::Retryable => facts.replies.retryable.as_ref().map(|at| format!("[replies] retryable = {}", json(at))),
+        Ability::Retryable => {
+            facts.replies.retryable.as_ref().map(|at| format!("[replies] retryable = {}", json(at)))
+        }
         Ability::OperationId => {
             facts.replies.operation.as_ref().map(|at| format!("[replies] operation = {}", json(at)))
         }

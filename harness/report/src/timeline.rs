@@ -1,12 +1,12 @@
 //! A run as lines of text: when, in which lane, what.
 
-use nottwice_model::attempt::Story;
 use nottwice_model::fault::Fault;
 use nottwice_model::history::{CountedFrom, Event, Outcome, What};
 use nottwice_model::ledger::Ledger;
 use nottwice_model::plan::PlannedStep;
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Arguments, Bound, Place, Role, Side};
+use nottwice_model::story::Story;
 
 use crate::untrusted::{brief, shown};
 
@@ -143,9 +143,7 @@ impl Teller<'_> {
             | What::Passed { .. }
             | What::Access { .. }
             | What::Lag { .. }
-            | What::Trouble { .. } => {
-                ("harness".to_owned(), self.harness(what))
-            }
+            | What::Trouble { .. } => ("harness".to_owned(), self.harness(what)),
             What::Sent { call, .. }
             | What::Replied { call, .. }
             | What::Ended { call, .. }

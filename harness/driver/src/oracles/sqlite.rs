@@ -40,7 +40,8 @@ impl Oracle for Sqlite {
             }
         };
         connection.busy_timeout(PATIENCE).map_err(error)?;
-        let rows = |query: &Option<String>| query.as_deref().map(|query| rows(&connection, query)).transpose();
+        let rows =
+            |query: &Option<String>| query.as_deref().map(|query| rows(&connection, query)).transpose();
         match (rows(&store.effects), rows(&store.receipts)) {
             (Ok(effects), Ok(receipts)) => Ok(Counted::Rows { effects, receipts }),
             (Err(why), _) | (_, Err(why)) if why.to_string().contains("no such table") => {

@@ -31,7 +31,8 @@ impl HttpLink {
     pub(crate) async fn connect(number: u32, base: &str) -> std::io::Result<HttpLink> {
         let rest = base.strip_prefix("http://").unwrap_or(base);
         let (authority, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let prefix = if prefix.is_empty() { String::new() } else { format!("/{}", prefix.trim_end_matches('/')) };
+        let prefix =
+            if prefix.is_empty() { String::new() } else { format!("/{}", prefix.trim_end_matches('/')) };
         let address = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -207,7 +208,9 @@ fn dechunk(mut rest: &[u8]) -> Result<Option<Vec<u8>>, Why> {
     let mut body = Vec::new();
     loop {
         let (start, size) = match httparse::parse_chunk_size(rest) {
-            Ok(httparse::Status::Complete((start, size))) => (start, usize::try_from(size).unwrap_or(usize::MAX)),
+            Ok(httparse::Status::Complete((start, size))) => {
+                (start, usize::try_from(size).unwrap_or(usize::MAX))
+            }
             Ok(httparse::Status::Partial) => return Ok(None),
             Err(_) => return Err(Why::Unreadable),
         };

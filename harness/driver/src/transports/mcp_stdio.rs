@@ -50,8 +50,7 @@ impl StdioLink {
         recorder: Recorder,
     ) -> StdioLink {
         let (stdin, stdout) = pipes;
-        let replies =
-            Arc::new(Replies { waiting: Mutex::default(), arrived: watch::channel((0, None)).0 });
+        let replies = Arc::new(Replies { waiting: Mutex::default(), arrived: watch::channel((0, None)).0 });
         let reader = tokio::spawn(read_lines(stdout, replies.clone(), worker, recorder)).abort_handle();
         StdioLink { number, era, stdin: tokio::sync::Mutex::new(Some(stdin)), replies, reader }
     }

@@ -1,10 +1,10 @@
 //! Whether all parts of an action are there, or none.
 
 use crate::ability::Ability;
-use crate::attempt::Story;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{CountedFrom, What};
 use crate::ledger::Ledger;
+use crate::story::Story;
 
 /// Once an identity has its final answer, effect and receipt are both there, or neither is.
 pub(super) static ALL_OR_NOTHING: Clause = Clause {
@@ -44,11 +44,15 @@ fn all_or_nothing(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     let Some((counted, ledger)) = story.run.last_count() else { return tally.ruling("nothing was counted") };
     for identity in 0..story.run.plan.identities.len() {
-        let Some(last) = story.attempts_of(identity).next_back().filter(|attempt| attempt.keyed) else { continue };
+        let Some(last) = story.attempts_of(identity).next_back().filter(|attempt| attempt.keyed) else {
+            continue;
+        };
         // A receipt may be gone by its declared policy.
         let first = story.attempts_of(identity).next().expect("there is a last one");
-        let old = story.age(first, last) != crate::attempt::Age::Inside;
-        let Some((seq, outcome)) = last.ended.filter(|(_, outcome)| outcome.is_final() && !old) else { continue };
+        let old = story.age(first, last) != crate::story::Age::Inside;
+        let Some((seq, outcome)) = last.ended.filter(|(_, outcome)| outcome.is_final() && !old) else {
+            continue;
+        };
         if outcome.acked().is_none() {
             continue;
         }
@@ -98,13 +102,18 @@ fn atomic(story: &Story<'_>) -> Ruling {
         matches!(what, What::Counted { from: CountedFrom::Copy, .. })
     };
     for identity in 0..story.run.plan.identities.len() {
-        let Some(first) = story.attempts_of(identity).next().filter(|attempt| attempt.keyed) else { continue };
+        let Some(first) = story.attempts_of(identity).next().filter(|attempt| attempt.keyed) else {
+            continue;
+        };
         let Some(exited) = first.exited.filter(|_| first.replied.is_none()) else { continue };
-        let Some((counted, ledger)) = story.count_after(exited).filter(|(seq, _)| dead(*seq)) else { continue };
+        let Some((counted, ledger)) = story.count_after(exited).filter(|(seq, _)| dead(*seq)) else {
+            continue;
+        };
         let effects = story.all_rows(ledger, identity).len();
         let whole = (effects > 0) == (receipts(story, ledger, identity) > 0);
         tally.check(whole, identity, [first.sent, exited, counted], || {
-            let left = if effects > 0 { "the effect without a receipt" } else { "a receipt without the effect" };
+            let left =
+                if effects > 0 { "the effect without a receipt" } else { "a receipt without the effect" };
             format!("the worker was killed during `{}`, and left {left}", first.call)
         });
     }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Story};
+use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
+use crate::story::Story;
 
 /// Concurrent attempts of one intent give one effect, and every success names it.
 pub(super) static SINGLE_WINNER: Clause = Clause {
@@ -120,7 +121,9 @@ fn losers_typed(story: &Story<'_>) -> Ruling {
         let (Some(winner), Some((seq, outcome))) = (winner, loser.ended) else { continue };
         let typed = match outcome {
             Outcome::Acked(_) | Outcome::Pending => true,
-            Outcome::Refused { class, .. } => matches!(class, Class::InProgress | Class::Busy | Class::Conflict),
+            Outcome::Refused { class, .. } => {
+                matches!(class, Class::InProgress | Class::Busy | Class::Conflict)
+            }
             Outcome::Unknown { why: Why::TimedOut } => continue,
             Outcome::Unknown { why } => !matches!(why, Why::Unclassified | Why::NoReply | Why::Unreadable),
         };
@@ -194,7 +197,9 @@ pub(super) static HEALS: Clause = Clause {
 fn heals(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for (waiting, freed) in super::retained::put_off(story) {
-        let Some((counted, ledger)) = story.run.last_count().filter(|(seq, _)| *seq > freed) else { continue };
+        let Some((counted, ledger)) = story.run.last_count().filter(|(seq, _)| *seq > freed) else {
+            continue;
+        };
         let after: Vec<_> = story.attempts_of(waiting.identity).filter(|again| again.sent > freed).collect();
         if after.is_empty() {
             continue;

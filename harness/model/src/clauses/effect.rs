@@ -1,9 +1,10 @@
 //! What is committed.
 
 use crate::ability::Ability;
-use crate::attempt::{Age, Attempt, Count, Story};
+use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, What, Why};
+use crate::story::{Age, Count, Story};
 use crate::target::After;
 
 /// A first, undisturbed, valid call commits its effect and says so.
@@ -23,7 +24,6 @@ pub(super) static PERFORMED: Clause = Clause {
         "effect.distinct-intents",
         "scope.principal",
         "scope.workspace",
-        "scope.no-leak",
     ],
     rule: performed,
 };
@@ -33,9 +33,10 @@ fn performed(story: &Story<'_>) -> Ruling {
     for identity in 0..story.run.plan.identities.len() {
         let Some(first) = story.attempts_of(identity).next() else { continue };
         let Some((seq, outcome)) = first.ended else { continue };
-        let overlapped = story.attempts.iter().any(|other| {
-            other.sent != first.sent && other.sent < seq && other.until() > first.sent
-        });
+        let overlapped = story
+            .attempts
+            .iter()
+            .any(|other| other.sent != first.sent && other.sent < seq && other.until() > first.sent);
         let optional = story.run.plan.key(identity).is_some() && !first.keyed;
         if !story.undisturbed(first) || overlapped || optional {
             continue;
@@ -131,6 +132,7 @@ pub(super) static ACKNOWLEDGED_EXISTS: Clause = Clause {
         "effect.distinct-intents",
         "receipt.incidental-ignored",
         "scope.principal",
+        "scope.workspace",
         "contention.no-lost-effect",
     ],
     rule: acknowledged_exists,
@@ -271,7 +273,8 @@ fn none_on_refusal(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for refused in &story.attempts {
         let Some((seq, outcome @ Outcome::Refused { .. })) = refused.ended else { continue };
-        let (Some((from, before)), Some((to, after))) = (story.count_before(refused.sent), story.count_after(seq))
+        let (Some((from, before)), Some((to, after))) =
+            (story.count_before(refused.sent), story.count_after(seq))
         else {
             continue;
         };

@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Story};
+use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
 use crate::retry;
 use crate::scenario::Arguments;
+use crate::story::Story;
 use crate::target::Fidelity;
 
 /// The replayed business result equals the first at the declared fidelity.
@@ -93,22 +94,31 @@ pub(super) static DISCRIMINATING: Clause = Clause {
 /// call under the used key asked about.
 fn discriminating(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
-    let value = |attempt: &Attempt<'_>| attempt.ended.and_then(|(_, o)| o.acked()).map(|answer| answer.value.clone());
-    let kind = |attempt: &Attempt<'_>| story.run.plan.identities[attempt.identity].variants[attempt.variant].arguments;
+    let value =
+        |attempt: &Attempt<'_>| attempt.ended.and_then(|(_, o)| o.acked()).map(|answer| answer.value.clone());
+    let kind = |attempt: &Attempt<'_>| {
+        story.run.plan.identities[attempt.identity].variants[attempt.variant].arguments
+    };
     let firsts: Vec<_> = story
         .attempts
         .iter()
-        .filter(|attempt| story.attempts_of(attempt.identity).next().is_some_and(|first| first.sent == attempt.sent))
+        .filter(|attempt| {
+            story.attempts_of(attempt.identity).next().is_some_and(|first| first.sent == attempt.sent)
+        })
         .collect();
-    let mut base = firsts.iter().filter(|first| kind(first) == Arguments::Base).filter_map(|first| value(first));
-    let changed = firsts.iter().filter(|first| kind(first) == Arguments::Detail).find_map(|first| value(first));
+    let mut base =
+        firsts.iter().filter(|first| kind(first) == Arguments::Base).filter_map(|first| value(first));
+    let changed =
+        firsts.iter().filter(|first| kind(first) == Arguments::Detail).find_map(|first| value(first));
     let (Some(one), Some(two), Some(changed)) = (base.next(), base.next(), changed) else {
         return tally.ruling("the changed arguments were not tried under a fresh key");
     };
     if masked(&one, &two) == masked(&changed, &two) {
         return tally.ruling("the changed arguments make the same result");
     }
-    for used in story.attempts.iter().filter(|attempt| kind(attempt) == Arguments::Detail && attempt.variant != 0) {
+    for used in
+        story.attempts.iter().filter(|attempt| kind(attempt) == Arguments::Detail && attempt.variant != 0)
+    {
         let Some((seq, outcome)) = used.ended else { continue };
         match outcome {
             Outcome::Refused { class: Class::InProgress | Class::Busy, .. } | Outcome::Pending => {}

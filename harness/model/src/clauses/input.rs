@@ -1,11 +1,11 @@
 //! What comes in.
 
 use crate::ability::Ability;
-use crate::attempt::Story;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
 use crate::scenario::Arguments;
+use crate::story::Story;
 
 /// A missing key is refused, and nothing is mutated.
 pub(super) static KEY_REQUIRED: Clause = Clause {
@@ -80,7 +80,8 @@ fn arguments_checked(story: &Story<'_>) -> Ruling {
             }
             Outcome::Unknown { .. } => {}
             other => {
-                let rows = story.count_after(seq).map(|(_, ledger)| story.all_rows(ledger, bad.identity).len());
+                let rows =
+                    story.count_after(seq).map(|(_, ledger)| story.all_rows(ledger, bad.identity).len());
                 let refused = matches!(other, Outcome::Refused { .. });
                 tally.check(refused && rows.unwrap_or(0) == 0, bad.identity, [bad.sent, seq], || {
                     format!("`{}` carried what the schema forbids, and ended as {other}", bad.call)

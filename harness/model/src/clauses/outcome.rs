@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Story};
+use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::{self, Class};
 use crate::retry;
 use crate::scenario::Arguments;
+use crate::story::Story;
 
 /// A replay is marked as such.
 pub(super) static REPLAYED_MARKED: Clause = Clause {
@@ -40,7 +41,9 @@ fn replayed_marked(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for retry in retry::retries(story) {
         let Some((seq, outcome)) = retry.again.replied.or(retry.again.ended) else { continue };
-        let Some(answer) = outcome.acked().filter(|answer| answer.id.as_deref().is_some_and(|id| retry.ids.contains(&id))) else {
+        let Some(answer) =
+            outcome.acked().filter(|answer| answer.id.as_deref().is_some_and(|id| retry.ids.contains(&id)))
+        else {
             continue;
         };
         tally.check(answer.replayed, retry.first.identity, [retry.first.sent, retry.again.sent, seq], || {
@@ -72,7 +75,8 @@ fn actionable(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     let mut seen: Vec<(&str, &Attempt<'_>, Option<Class>, String)> = Vec::new();
     for attempt in &story.attempts {
-        let (Some(kind), Some((_, outcome)), Some(bytes)) = (provoked(story, attempt), attempt.ended, attempt.bytes)
+        let (Some(kind), Some((_, outcome)), Some(bytes)) =
+            (provoked(story, attempt), attempt.ended, attempt.bytes)
         else {
             continue;
         };
@@ -86,7 +90,10 @@ fn actionable(story: &Story<'_>) -> Ruling {
             if *other != kind {
                 let apart = (class.is_some() && class != *known) || essence != *text;
                 tally.check(apart, attempt.identity, [first.sent, attempt.sent], || {
-                    format!("`{}` ({other}) and `{}` ({kind}) got one and the same answer", first.call, attempt.call)
+                    format!(
+                        "`{}` ({other}) and `{}` ({kind}) got one and the same answer",
+                        first.call, attempt.call
+                    )
                 });
             }
         }
@@ -127,7 +134,8 @@ pub(super) static RETRYABLE_TRUTHFUL: Clause = Clause {
 fn retryable_truthful(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for attempt in &story.attempts {
-        let (Some(flag), Some((seq, Outcome::Refused { class, .. }))) = (attempt.retryable, attempt.ended) else {
+        let (Some(flag), Some((seq, Outcome::Refused { class, .. }))) = (attempt.retryable, attempt.ended)
+        else {
             continue;
         };
         let truth = match class {
@@ -172,12 +180,21 @@ pub(super) static OPERATION_ID_STABLE: Clause = Clause {
 fn operation_id_stable(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for identity in 0..story.run.plan.identities.len() {
-        let named = story.attempts_of(identity).filter(|a| a.keyed && a.variant == 0 && a.operation.is_some());
+        let named =
+            story.attempts_of(identity).filter(|a| a.keyed && a.variant == 0 && a.operation.is_some());
         let named: Vec<_> = named.collect();
         for pair in named.windows(2) {
-            tally.check(pair[0].operation == pair[1].operation, identity, [pair[0].sent, pair[1].sent], || {
-                format!("`{}` and `{}` are one intent and name two operations", pair[0].call, pair[1].call)
-            });
+            tally.check(
+                pair[0].operation == pair[1].operation,
+                identity,
+                [pair[0].sent, pair[1].sent],
+                || {
+                    format!(
+                        "`{}` and `{}` are one intent and name two operations",
+                        pair[0].call, pair[1].call
+                    )
+                },
+            );
         }
     }
     tally.ruling("no intent was answered twice with an operation id")
@@ -208,7 +225,9 @@ fn schema_valid(story: &Story<'_>) -> Ruling {
         return tally.ruling("no output schema is published");
     };
     for attempt in &story.attempts {
-        let Some((seq, outcome)) = attempt.replied.filter(|(_, outcome)| outcome.acked().is_some()) else { continue };
+        let Some((seq, outcome)) = attempt.replied.filter(|(_, outcome)| outcome.acked().is_some()) else {
+            continue;
+        };
         let document: Option<Value> = attempt.bytes.and_then(|bytes| serde_json::from_str(bytes).ok());
         let content = document.as_ref().and_then(|document| document.pointer("/result/structuredContent"));
         let error = content.map_or(Some("there is none".to_owned()), |content| {
@@ -216,7 +235,10 @@ fn schema_valid(story: &Story<'_>) -> Ruling {
         });
         tally.check(error.is_none(), attempt.identity, [attempt.sent, seq], || {
             let why = error.clone().unwrap_or_default();
-            format!("`{}` was told {outcome}, and its structured content does not validate: {why}", attempt.call)
+            format!(
+                "`{}` was told {outcome}, and its structured content does not validate: {why}",
+                attempt.call
+            )
         });
     }
     tally.ruling("nothing was answered with success")

@@ -1,12 +1,13 @@
 //! What is retained.
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Story};
+use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
-use crate::scenario::Arguments;
 use crate::retry::{self, Between};
+use crate::scenario::Arguments;
+use crate::story::Story;
 
 /// Same key, same arguments: success that names the same effect.
 pub(super) static REPLAY: Clause = Clause {
@@ -88,7 +89,11 @@ pub(super) static CONFLICT: Clause = Clause {
 
 fn conflict(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
-    for other in story.attempts.iter().filter(|attempt| attempt.keyed && attempt.variant != 0) {
+    let changed = |attempt: &&Attempt<'_>| {
+        let variants = &story.run.plan.identities[attempt.identity].variants;
+        attempt.keyed && attempt.variant != 0 && variants[attempt.variant].arguments == Arguments::Other
+    };
+    for other in story.attempts.iter().filter(changed) {
         let Some(first) = answered_before(story, other) else { continue };
         let Some((seq, outcome)) = other.ended else { continue };
         let events = [first.sent, other.sent, seq];

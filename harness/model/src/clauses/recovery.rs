@@ -1,11 +1,11 @@
 //! After the fault.
 
 use crate::ability::Ability;
-use crate::attempt::Story;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::fault::Do;
 use crate::history::{Outcome, What, Why};
 use crate::retry::{self, Between};
+use crate::story::Story;
 
 /// After the faults stop every intent has a final answer within the declared bound.
 pub(super) static RESOLVES: Clause = Clause {
@@ -122,8 +122,12 @@ fn graceful_stop(story: &Story<'_>) -> Ruling {
             }
             let events = [attempt.sent, *asked, stuck.unwrap_or(counted)];
             tally.check(stuck.is_none() && rows <= 1, attempt.identity, events, || match stuck {
-                Some(_) => format!("the worker was asked to stop during `{}`, whose key is stuck now", attempt.call),
-                None => format!("the worker was asked to stop during `{}`; it has {rows} effects", attempt.call),
+                Some(_) => {
+                    format!("the worker was asked to stop during `{}`, whose key is stuck now", attempt.call)
+                }
+                None => {
+                    format!("the worker was asked to stop during `{}`; it has {rows} effects", attempt.call)
+                }
             });
         }
     }
@@ -147,7 +151,8 @@ pub(super) static ZOMBIE_FENCED: Clause = Clause {
 
 fn zombie_fenced(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
-    let paused = story.attempts.iter().filter(|owner| owner.fault.is_some_and(|fault| fault.deed == Do::Pause));
+    let paused =
+        story.attempts.iter().filter(|owner| owner.fault.is_some_and(|fault| fault.deed == Do::Pause));
     for owner in paused {
         let successor = story.attempts_of(owner.identity).find(|other| {
             other.sent > owner.sent && other.worker != owner.worker && other.until() < owner.until()
@@ -160,7 +165,10 @@ fn zombie_fenced(story: &Story<'_>) -> Ruling {
         let mut named = later.filter_map(|other| other.said()?.acked()?.id.as_deref());
         let kept = rows <= 1 && named.all(|id| done.id.as_deref().is_none_or(|first| first == id));
         tally.check(kept, owner.identity, [owner.sent, successor.sent, counted], || {
-            format!("`{}` woke after `{}` had done its work, and left {rows} effects", owner.call, successor.call)
+            format!(
+                "`{}` woke after `{}` had done its work, and left {rows} effects",
+                owner.call, successor.call
+            )
         });
     }
     tally.ruling("no worker was paused while another did its work")

@@ -1,11 +1,12 @@
 //! Which refusals and errors a key may be left with.
 
 use crate::ability::Ability;
-use crate::attempt::{Attempt, Story};
+use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::fault::{At, Do};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
+use crate::story::Story;
 
 /// When an attempt ends in an error after its effect committed, a retry adds no effect.
 pub(super) static ERROR_AFTER_COMMIT: Clause = Clause {
@@ -34,7 +35,10 @@ fn error_after_commit(story: &Story<'_>) -> Ruling {
         let (Some(again), Some((counted, ledger))) = (retried, story.run.last_count()) else { continue };
         let rows = story.all_rows(ledger, failed.identity).len();
         tally.check(rows <= 1, failed.identity, [failed.sent, seq, again.sent, counted], || {
-            format!("`{}` ended as {outcome} after its commit, and its retries left {rows} effects", failed.call)
+            format!(
+                "`{}` ended as {outcome} after its commit, and its retries left {rows} effects",
+                failed.call
+            )
         });
     }
     tally.ruling("no attempt ended in an error after its commit")
@@ -58,7 +62,9 @@ pub(super) static TRANSIENT_NOT_FROZEN: Clause = Clause {
 fn transient_not_frozen(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for (refused, freed) in put_off(story) {
-        let Some(last) = story.attempts_of(refused.identity).rfind(|again| again.sent > freed) else { continue };
+        let Some(last) = story.attempts_of(refused.identity).rfind(|again| again.sent > freed) else {
+            continue;
+        };
         let Some((seq, outcome)) = last.ended else { continue };
         let frozen = matches!(outcome, Outcome::Refused { class: Class::Busy | Class::InProgress, .. });
         tally.check(!frozen, refused.identity, [refused.sent, freed, last.sent, seq], || {
@@ -103,7 +109,9 @@ fn refusal_not_frozen(story: &Story<'_>) -> Ruling {
         let last = story.attempts_of(denied.identity).rfind(|again| again.sent > seq && !again.revoked);
         let Some((ended, outcome)) = last.filter(|_| fresh).and_then(|last| last.ended) else { continue };
         match outcome {
-            Outcome::Unknown { why: Why::Unclassified } => tally.untold("no declared rule says what the retry got"),
+            Outcome::Unknown { why: Why::Unclassified } => {
+                tally.untold("no declared rule says what the retry got")
+            }
             Outcome::Unknown { .. } => {}
             other => tally.check(other.acked().is_some(), denied.identity, [denied.sent, seq, ended], || {
                 format!("access was given, and the last retry of `{}` was {other}", denied.call)

@@ -1,11 +1,11 @@
 //! How long the promise lasts.
 
 use crate::ability::Ability;
-use crate::attempt::{Age, Story};
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
 use crate::retry::{self, Between};
+use crate::story::{Age, Story};
 use crate::target::{After, Purge};
 
 /// Inside the declared window every retry replays.
@@ -47,7 +47,8 @@ pub(super) static LATE_ARRIVAL: Clause = Clause {
 fn late_arrival(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     let declared = &story.run.plan.target.retention;
-    for late in retry::retries(story).iter().filter(|retry| story.age(retry.first, retry.again) == Age::Past) {
+    for late in retry::retries(story).iter().filter(|retry| story.age(retry.first, retry.again) == Age::Past)
+    {
         let Some((seq, outcome)) = late.again.replied.or(late.again.ended) else { continue };
         let same = |id: &Option<String>| id.as_deref().is_some_and(|id| late.ids.contains(&id));
         let fine = match outcome {
@@ -63,7 +64,10 @@ fn late_arrival(story: &Story<'_>) -> Ruling {
             Outcome::Pending | Outcome::Unknown { .. } => continue,
         };
         tally.check(fine, late.first.identity, [late.first.sent, late.again.sent, seq], || {
-            format!("`{}` came after the window of `{}` and ended as {outcome}", late.again.call, late.first.call)
+            format!(
+                "`{}` came after the window of `{}` and ended as {outcome}",
+                late.again.call, late.first.call
+            )
         });
     }
     tally.ruling("no call was repeated after its window")

@@ -1,10 +1,10 @@
 //! Who may see it.
 
 use crate::ability::Ability;
-use crate::attempt::Story;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::scenario::Place;
+use crate::story::Story;
 
 /// Two callers with one key each get their own effect and result.
 pub(super) static PRINCIPAL: Clause = Clause {
@@ -83,7 +83,8 @@ fn workspace(story: &Story<'_>) -> Ruling {
         });
         let Some(first) = first else { continue };
         let said = |identity| story.attempts_of(identity).find_map(|attempt| attempt.ended);
-        let (Some((seq, Outcome::Acked(one))), Some((second_seq, two))) = (said(first), said(identity)) else {
+        let (Some((seq, Outcome::Acked(one))), Some((second_seq, two))) = (said(first), said(identity))
+        else {
             continue;
         };
         let own = match two {
@@ -141,7 +142,12 @@ fn server_resolved(story: &Story<'_>) -> Ruling {
                 matches!(other, Outcome::Refused { .. }) && rows == 0,
                 foreign.identity,
                 [foreign.sent, seq, counted],
-                || format!("`{}` named a workspace that its caller may not use, and ended as {other}", foreign.call),
+                || {
+                    format!(
+                        "`{}` named a workspace that its caller may not use, and ended as {other}",
+                        foreign.call
+                    )
+                },
             ),
         }
     }
@@ -194,7 +200,7 @@ pub(super) static NO_LEAK: Clause = Clause {
     source: "edition 1 of the contract, group scope",
     harm: Harm::Leak,
     needs: &[Ability::Key, Ability::Principals(2)],
-    presupposes: &["scope.principal"],
+    presupposes: &["scope.principal", "effect.performed", "effect.none-on-refusal"],
     rule: no_leak,
 };
 
@@ -216,9 +222,14 @@ fn no_leak(story: &Story<'_>) -> Ruling {
                 tally.untold(format!("no declared rule says what the reply to `{}` means", first.call));
             }
             Outcome::Unknown { .. } | Outcome::Pending => {}
-            other => tally.check(other.acked().is_some_and(|a| !a.replayed), identity, [first.sent, seq], || {
-                format!("`{}` used a key that only another principal had used, and was {other}", first.call)
-            }),
+            other => {
+                tally.check(other.acked().is_some_and(|a| !a.replayed), identity, [first.sent, seq], || {
+                    format!(
+                        "`{}` used a key that only another principal had used, and was {other}",
+                        first.call
+                    )
+                })
+            }
         }
     }
     tally.ruling("no key of one principal was used by another with other arguments")

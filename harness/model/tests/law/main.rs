@@ -27,7 +27,8 @@ fn explained(small: &Small) -> bool {
         [row] => {
             let told_of_it = acks.iter().all(|attempt| attempt.end == End::Acked(*row));
             let first_told = acks.iter().map(|attempt| attempt.ended).min().unwrap_or(usize::MAX);
-            let maker = small.attempts.iter().any(|attempt| attempt.end != End::Busy && attempt.sent < first_told);
+            let maker =
+                small.attempts.iter().any(|attempt| attempt.end != End::Busy && attempt.sent < first_told);
             told_of_it && maker
         }
         _ => false,
@@ -55,7 +56,9 @@ fn the_histories_are_of_both_kinds() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let legal = (0..2_000)
-        .filter(|_| explained(&small::histories().new_tree(&mut runner).expect("nothing is rejected").current()))
+        .filter(|_| {
+            explained(&small::histories().new_tree(&mut runner).expect("nothing is rejected").current())
+        })
         .count();
     assert!((400..1_600).contains(&legal), "{legal} of 2000 histories are legal");
 }

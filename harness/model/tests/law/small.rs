@@ -53,7 +53,11 @@ pub(crate) fn histories() -> impl Strategy<Value = Small> {
         let mut attempts: Vec<_> = drawn
             .iter()
             .enumerate()
-            .map(|(number, (_, _, end))| Attempt { sent: place(number, 1), ended: place(number, 0), end: *end })
+            .map(|(number, (_, _, end))| Attempt {
+                sent: place(number, 1),
+                ended: place(number, 0),
+                end: *end,
+            })
             .collect();
         attempts.sort_by_key(|attempt| attempt.sent);
         Small { attempts, rows }
@@ -100,9 +104,11 @@ fn sent(call: &str, number: usize) -> What {
 
 fn outcome(end: End) -> Outcome {
     match end {
-        End::Acked(id) => {
-            Outcome::Acked(Answer { id: Some(id.to_string()), replayed: false, value: serde_json::Value::Null })
-        }
+        End::Acked(id) => Outcome::Acked(Answer {
+            id: Some(id.to_string()),
+            replayed: false,
+            value: serde_json::Value::Null,
+        }),
         End::Busy => Outcome::Refused { class: Class::Busy, retry_after: None },
         End::Lost => Outcome::Unknown { why: Why::NoReply },
     }

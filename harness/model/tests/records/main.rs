@@ -243,7 +243,8 @@ fn a_record_without_its_last_line_is_of_an_interrupted_run() {
     let cut = &text[..text.trim_end().rfind('\n').expect("there are many lines") + 1];
     let run = record::read(Source { file: "cut", text: cut }).expect("it is whole up to there");
     assert!(!run.complete);
-    let torn = record::read(Source { file: "torn", text: &cut[..cut.len() - 5] }).expect("half a line is left out");
+    let torn =
+        record::read(Source { file: "torn", text: &cut[..cut.len() - 5] }).expect("half a line is left out");
     assert_eq!(torn.history.events.len() + 1, run.history.events.len());
 }
 

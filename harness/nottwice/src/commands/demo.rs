@@ -17,7 +17,7 @@ pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
         scenarios,
         seed: 1,
         runs: Some("reports/runs".into()),
-        jobs: campaign::usual_jobs(),
+        slots: campaign::slots(None),
     };
     show(&block_on(campaign.play())?.report, output)
 }

@@ -57,17 +57,20 @@ fn of_clause(clause: &Clause, scenarios: &[Scenario]) -> String {
         s.catches.iter().filter(|(_, clauses)| clauses.contains(clause.id)).map(|(defect, _)| defect.clone())
     });
     let broken_by: std::collections::BTreeSet<_> = broken_by.collect();
-    page(&format!("{} ({level})", clause.id), &[
-        ("what it asks", clause.statement.to_owned()),
-        ("why it matters", clause.why.to_owned()),
-        ("the shortest history that breaks it", clause.shortest.to_owned()),
-        ("how servers usually keep it", clause.cure.to_owned()),
-        ("what it needs of a target", lines(clause.needs)),
-        ("whose breaking explains it", clause.presupposes.join("\n")),
-        ("scenarios made for it", made_for.map(|s| s.name.clone()).collect::<Vec<_>>().join("\n")),
-        ("defects that break it", broken_by.into_iter().collect::<Vec<_>>().join("\n")),
-        ("where it comes from", clause.source.to_owned()),
-    ])
+    page(
+        &format!("{} ({level})", clause.id),
+        &[
+            ("what it asks", clause.statement.to_owned()),
+            ("why it matters", clause.why.to_owned()),
+            ("the shortest history that breaks it", clause.shortest.to_owned()),
+            ("how servers usually keep it", clause.cure.to_owned()),
+            ("what it needs of a target", lines(clause.needs)),
+            ("whose breaking explains it", clause.presupposes.join("\n")),
+            ("scenarios made for it", made_for.map(|s| s.name.clone()).collect::<Vec<_>>().join("\n")),
+            ("defects that break it", broken_by.into_iter().collect::<Vec<_>>().join("\n")),
+            ("where it comes from", clause.source.to_owned()),
+        ],
+    )
 }
 
 fn of_scenario(scenario: &Scenario) -> String {
@@ -75,12 +78,15 @@ fn of_scenario(scenario: &Scenario) -> String {
     let catches = scenario.catches.iter().map(|(defect, clauses)| {
         format!("{defect}: {}", clauses.iter().cloned().collect::<Vec<_>>().join(", "))
     });
-    page(&scenario.name, &[
-        ("what happens", scenario.title.clone()),
-        ("what it needs of a target", lines(needs.iter())),
-        ("what it catches", catches.collect::<Vec<_>>().join("\n")),
-        ("where it comes from", scenario.source.clone()),
-    ])
+    page(
+        &scenario.name,
+        &[
+            ("what happens", scenario.title.clone()),
+            ("what it needs of a target", lines(needs.iter())),
+            ("what it catches", catches.collect::<Vec<_>>().join("\n")),
+            ("where it comes from", scenario.source.clone()),
+        ],
+    )
 }
 
 fn of_defect(defect: &nottwice_fixtures::Defect, scenarios: &[Scenario]) -> String {
@@ -88,12 +94,15 @@ fn of_defect(defect: &nottwice_fixtures::Defect, scenarios: &[Scenario]) -> Stri
         let clauses = scenario.catches.get(defect.name)?;
         Some(format!("{}: {}", scenario.name, clauses.iter().cloned().collect::<Vec<_>>().join(", ")))
     });
-    page(defect.name, &[
-        ("what it does wrong", defect.summary.to_owned()),
-        ("why a sensible team writes it", defect.reason.to_owned()),
-        ("what catches it", caught.collect::<Vec<_>>().join("\n")),
-        ("see it fail", format!("nottwice demo {}", defect.name)),
-    ])
+    page(
+        defect.name,
+        &[
+            ("what it does wrong", defect.summary.to_owned()),
+            ("why a sensible team writes it", defect.reason.to_owned()),
+            ("what catches it", caught.collect::<Vec<_>>().join("\n")),
+            ("see it fail", format!("nottwice demo {}", defect.name)),
+        ],
+    )
 }
 
 fn lines<'a>(abilities: impl IntoIterator<Item = &'a nottwice_model::ability::Ability>) -> String {

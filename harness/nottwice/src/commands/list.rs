@@ -13,7 +13,10 @@ pub(super) fn list(what: Listed) -> Result<Exit, Failure> {
         Listed::Targets => {
             let summary = |name: &String| shelf::target(&format!("shipped:{name}")).map(|t| t.summary);
             let targets = shelf::targets();
-            targets.into_iter().map(|name| Ok((name.clone(), summary(&name)?))).collect::<Result<_, Failure>>()?
+            targets
+                .into_iter()
+                .map(|name| Ok((name.clone(), summary(&name)?)))
+                .collect::<Result<_, Failure>>()?
         }
         Listed::Clauses => {
             clauses::ALL.iter().map(|clause| (clause.id.to_owned(), clause.statement.to_owned())).collect()

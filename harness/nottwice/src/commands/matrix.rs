@@ -10,8 +10,7 @@ use crate::{Failure, campaign, shelf};
 
 pub(super) fn matrix(jobs: &Jobs) -> Result<Exit, Failure> {
     let program = shelf::this_program()?;
-    let jobs = jobs.jobs.unwrap_or_else(campaign::usual_jobs);
-    let matrix: Matrix = block_on(matrix::play(&program, jobs))?;
+    let matrix: Matrix = block_on(matrix::play(&program, campaign::slots(jobs.jobs)))?;
     print(&matrix.report());
     let complaints = matrix.complaints();
     for complaint in &complaints {

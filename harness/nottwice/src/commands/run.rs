@@ -18,7 +18,7 @@ pub(super) fn run(run: Run) -> Result<Exit, Failure> {
         scenarios,
         seed: run.seed,
         runs: Some(run.runs.runs.clone()),
-        jobs: run.jobs.jobs.unwrap_or_else(campaign::usual_jobs),
+        slots: campaign::slots(run.jobs.jobs),
     };
     let done = block_on(campaign.play())?;
     for warning in &done.warnings {

@@ -93,8 +93,14 @@ fn store(page: &mut Page, case: &Case, evidence: &Evidence<'_>) {
         }));
         page.block("at the store", &columns(&rows));
     }
-    let mut notes: Vec<_> =
-        case.run.plan.target.counts.iter().map(|query| format!("counted by: {}", brief(query, QUERY_MOST))).collect();
+    let mut notes: Vec<_> = case
+        .run
+        .plan
+        .target
+        .counts
+        .iter()
+        .map(|query| format!("counted by: {}", brief(query, QUERY_MOST)))
+        .collect();
     if evidence.foreign {
         notes.push("in the scope of somebody else".to_owned());
     }
