@@ -127,9 +127,15 @@ impl Fleet {
         let clock = Clock::start();
         let path = self.place.target().reach.ready.clone();
         loop {
-            let owner = listener::owner(port, &worker.mark);
+            // Who listens is asked only once somebody does: the table of sockets is slow to read.
+            let listens = HttpLink::connect(0, &self.base(Some(port))?).await.is_ok();
             let ended = worker.ended().await;
             let late = clock.elapsed() > start.ready_within.duration();
+            let owner = if listens || ended.is_some() || late {
+                listener::owner(port, &worker.mark)
+            } else {
+                Owner::Nobody
+            };
             match (owner, ended) {
                 (Owner::Stranger(pid), Some(_)) => return Err(DriveError::Stranger { port, pid }),
                 (Owner::Stranger(pid), None) if late => return Err(DriveError::Stranger { port, pid }),

@@ -7,7 +7,11 @@
 use std::fs;
 
 use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
+
+/// The pause between two rounds of killing: a process needs a moment to be gone.
+const ROUND: std::time::Duration = std::time::Duration::from_micros(500);
 
 /// The variable that marks the processes of a run.
 pub(crate) const MARK: &str = "NOTTWICE_OWNER";
@@ -61,24 +65,27 @@ fn has_mark(pid: i32, wanted: &str) -> bool {
         .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()))
 }
 
-/// Sends SIGKILL to a whole tree, until nobody of it is left to be found. Where nothing can be found the
-/// process group has to do.
-pub(crate) fn kill_tree(leader: u32, mark: &str) {
-    let group = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
+/// Sends SIGKILL to everybody of a tree who can be found; says whether somebody beside the leader was
+/// there, who may have started others meanwhile. Where nothing can be found the group has to do.
+fn kill_round(leader: Pid, mark: &str) -> bool {
     // ESRCH only says that the group is gone already.
-    let _ = killpg(group, Signal::SIGKILL);
-    // A process can fork while it is looked for; each round kills what the last one missed.
-    loop {
-        let left = marked(mark);
-        for pid in left.iter().filter(|pid| **pid != group) {
-            let _ = kill(*pid, Signal::SIGKILL);
-            // An orphan that came to us is ours to bury; the leader's own parent waits for the leader.
-            let _ = nix::sys::wait::waitpid(*pid, Some(nix::sys::wait::WaitPidFlag::WNOHANG));
-        }
-        if left.iter().all(|pid| *pid == group) {
-            return;
-        }
-        std::thread::yield_now();
+    let _ = killpg(leader, Signal::SIGKILL);
+    let left = marked(mark);
+    let others: Vec<_> = left.into_iter().filter(|pid| *pid != leader).collect();
+    for pid in &others {
+        let _ = kill(*pid, Signal::SIGKILL);
+        // An orphan that came to us is ours to bury; whoever started the leader waits for the leader.
+        let _ = waitpid(*pid, Some(WaitPidFlag::WNOHANG));
+    }
+    !others.is_empty()
+}
+
+/// Sends SIGKILL to a whole tree, until nobody of it is left to be found. The leader is waited for by
+/// whoever started it.
+pub(crate) fn kill_tree(leader: u32, mark: &str) {
+    let leader = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
+    while kill_round(leader, mark) {
+        std::thread::sleep(ROUND);
     }
 }
 

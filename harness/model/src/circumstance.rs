@@ -62,15 +62,13 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
                 }
             }
             PlannedStep::Act(Act::Kill { .. }) => found.extend(KILLED.map(str::to_owned)),
-            PlannedStep::Act(Act::Stop { .. } | Act::Restart { .. }) => {
-                drop(found.insert("restart".to_owned()))
-            }
+            PlannedStep::Act(Act::Stop { .. } | Act::Restart { .. }) => found.extend(["restart".to_owned()]),
             PlannedStep::Act(Act::Abandon { .. }) => {
                 found.extend(["abandoned", "new connection"].map(str::to_owned));
             }
-            PlannedStep::Act(Act::HoldLock) => drop(found.insert("store locked".to_owned())),
-            PlannedStep::Act(Act::Pass { .. }) => drop(found.insert("time passes".to_owned())),
-            PlannedStep::Act(Act::Revoke) => drop(found.insert("access revoked".to_owned())),
+            PlannedStep::Act(Act::HoldLock) => found.extend(["store locked".to_owned()]),
+            PlannedStep::Act(Act::Pass { .. }) => found.extend(["time passes".to_owned()]),
+            PlannedStep::Act(Act::Revoke) => found.extend(["access revoked".to_owned()]),
             PlannedStep::Act(_) | PlannedStep::Await(_) => {}
         }
     }

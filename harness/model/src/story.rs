@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::attempt::Attempt;
-use crate::history::What;
+use crate::history::{Outcome, What};
 use crate::ledger::{Ledger, Row};
 use crate::plan::{Identity, PlannedCall, PlannedStep};
 use crate::run::Run;
@@ -90,46 +90,7 @@ impl<'r> Story<'r> {
 
     fn read(&mut self, seq: usize, at: u64, what: &'r What) {
         match what {
-            What::Sent {
-                call,
-                identity,
-                variant,
-                worker,
-                incarnation,
-                connection,
-                request_id,
-                keyed,
-                pid,
-                ..
-            } => {
-                let planned = self.planned.get(call.as_str());
-                self.places[*identity].push(self.attempts.len());
-                self.named.insert(call, self.attempts.len());
-                self.attempts.push(Attempt {
-                    call,
-                    identity: *identity,
-                    variant: *variant,
-                    worker: *worker,
-                    incarnation: *incarnation,
-                    connection: *connection,
-                    request_id,
-                    keyed: *keyed,
-                    fresh: planned.is_some_and(|call| call.connection == Connection::New),
-                    sent: seq,
-                    sent_at: at,
-                    ended_at: None,
-                    bytes: None,
-                    retryable: None,
-                    operation: None,
-                    revoked: self.revoked && self.run.plan.identities[*identity].role == Role::Owner,
-                    replied: None,
-                    ended: None,
-                    fault: planned.and_then(|call| call.fault),
-                    abandoned: None,
-                    pid: *pid,
-                    exited: None,
-                });
-            }
+            What::Sent { .. } => self.sent(seq, at, what),
             What::Replied { call, outcome, bytes, retryable, operation } => self.update(call, |attempt| {
                 if attempt.replied.is_none() {
                     attempt.replied = Some((seq, outcome));
@@ -161,6 +122,51 @@ impl<'r> Story<'r> {
             What::Settling => self.settling = Some(seq),
             _ => {}
         }
+    }
+
+    fn sent(&mut self, seq: usize, at: u64, what: &'r What) {
+        let What::Sent {
+            call,
+            identity,
+            variant,
+            worker,
+            incarnation,
+            connection,
+            request_id,
+            keyed,
+            pid,
+            ..
+        } = what
+        else {
+            return;
+        };
+        let planned = self.planned.get(call.as_str());
+        self.places[*identity].push(self.attempts.len());
+        self.named.insert(call, self.attempts.len());
+        self.attempts.push(Attempt {
+            call,
+            identity: *identity,
+            variant: *variant,
+            worker: *worker,
+            incarnation: *incarnation,
+            connection: *connection,
+            request_id,
+            keyed: *keyed,
+            fresh: planned.is_some_and(|call| call.connection == Connection::New),
+            sent: seq,
+            sent_at: at,
+            ended_at: None,
+            bytes: None,
+            retryable: None,
+            operation: None,
+            revoked: self.revoked && self.run.plan.identities[*identity].role == Role::Owner,
+            replied: None,
+            ended: None,
+            fault: planned.and_then(|call| call.fault),
+            abandoned: None,
+            pid: *pid,
+            exited: None,
+        });
     }
 
     fn update(&mut self, call: &str, change: impl FnOnce(&mut Attempt<'r>)) {
@@ -208,6 +214,17 @@ impl<'r> Story<'r> {
         let stopped = self.asked_to_stop.iter().any(|(seq, _)| meanwhile(*seq, *seq));
         let left_alone = attempt.fault.is_none() && attempt.abandoned.is_none() && !attempt.revoked;
         ordinary && left_alone && !locked && !stopped
+    }
+
+    /// The attempts that were turned away while a lock was held to their end, each with the moment at
+    /// which the lock was gone.
+    pub fn put_off(&self) -> impl Iterator<Item = (&Attempt<'r>, usize)> {
+        self.attempts.iter().filter_map(|attempt| {
+            let (seq, outcome) = attempt.ended?;
+            let turned_away = matches!(outcome, Outcome::Refused { .. } | Outcome::Unknown { .. });
+            let lock = self.locks.iter().find(|(from, to, _)| *from < attempt.sent && seq < *to)?;
+            (turned_away && lock.2).then_some((attempt, lock.1))
+        })
     }
 
     /// How old the receipt of one attempt is when another is sent.

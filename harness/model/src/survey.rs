@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::ability::Ability;
 use crate::reply::Class;
 use crate::scenario::Role;
-use crate::target::{Credential, Era, KeyPlace, Target, Transport};
+use crate::target::{Credential, Era, Hook, KeyPlace, Target, Transport};
 
 /// What a target can do, each with the evidence for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,83 +24,50 @@ pub struct Survey {
     pub described: Value,
 }
 
-/// The abilities that follow from a target file alone.
+/// The abilities that follow from a target file alone, each with the line that declares it.
 pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
-    let mut found = BTreeMap::new();
-    let mut add = |ability: Ability, evidence: &str| {
-        found.insert(ability, evidence.to_owned());
-    };
-    if target.key.at != KeyPlace::None {
-        add(Ability::Key, "[key] at");
-        if target.key.required {
-            add(Ability::KeyRequired, "[key] required");
-        }
+    let Target { reach, replies, limits, recovery, retention, stores, .. } = target;
+    let keyed = target.key.at != KeyPlace::None;
+    let http = reach.transport == Transport::Http;
+    let started = target.start.is_some();
+    let counted = stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
+    let marked = replies.rules.iter().any(|rule| rule.class == Class::Replayed);
+    let request_id = !http || reach.request_id.is_some();
+    let lock = started && stores.iter().any(|store| store.sqlite.is_some());
+    let simple = [
+        (keyed, Ability::Key, "[key] at"),
+        (keyed && target.key.required, Ability::KeyRequired, "[key] required"),
+        (started, Ability::Restart, "[start]"),
+        (http, Ability::Connections, "[reach] transport = \"http\""),
+        (request_id, Ability::RequestId, if http { "[reach] request_id" } else { "JSON-RPC" }),
+        (target.promise.workers >= 2, Ability::Workers(2), "[promise] workers"),
+        (principals(target) >= 2, Ability::Principals(2), "[[principal]]"),
+        (lock, Ability::Lock, "[[store]] sqlite"),
+        (limits.lock_timeout.is_some(), Ability::LockTimeout, "[limits] lock_timeout"),
+        (target.access.is_some(), Ability::Access, "[access]"),
+        (retention.window.is_some(), Ability::Retention, "[retention] window"),
+        (recovery.lease.is_some(), Ability::Lease, "[recovery] lease"),
+        (counted, Ability::Count, "[[store]]"),
+        (replies.id.is_some(), Ability::ResultId, "[replies] id"),
+        (replies.retryable.is_some(), Ability::Retryable, "[replies] retryable"),
+        (replies.operation.is_some(), Ability::OperationId, "[replies] operation"),
+        (marked, Ability::ReplayMarker, "[[replies.rule]] class = \"replayed\""),
+    ];
+    let simple = simple.into_iter().filter(|(has, ..)| *has).map(|(_, ability, line)| (ability, line));
+    let changes = target.main().change.keys().map(|kind| (Ability::Change(*kind), "[tool.main.change]"));
+    let places = target.workspaces.iter().map(|w| (Ability::Workspace(w.place), "[[workspace]]"));
+    let all = simple.chain(changes).chain(places).chain(target.hooks.iter().flat_map(at_hook));
+    all.map(|(ability, line)| (ability, line.to_owned())).collect()
+}
+
+/// What a hook makes possible.
+fn at_hook(hook: &Hook) -> Vec<(Ability, &'static str)> {
+    let mut found = Vec::new();
+    if hook.arm.is_some() {
+        found.push((Ability::Point(hook.point), "[[hook]] arm"));
+        found.extend(hook.release.is_some().then_some((Ability::Release(hook.point), "[[hook]] release")));
     }
-    if target.start.is_some() {
-        add(Ability::Restart, "[start]");
-    }
-    match target.reach.transport {
-        Transport::Http => {
-            add(Ability::Connections, "[reach] transport = \"http\"");
-            if target.reach.request_id.is_some() {
-                add(Ability::RequestId, "[reach] request_id");
-            }
-        }
-        Transport::McpStdio => add(Ability::RequestId, "JSON-RPC"),
-    }
-    if target.promise.workers >= 2 {
-        add(Ability::Workers(2), "[promise] workers");
-    }
-    if principals(target) >= 2 {
-        add(Ability::Principals(2), "[[principal]]");
-    }
-    for arguments in target.main().change.keys() {
-        add(Ability::Change(*arguments), "[tool.main.change]");
-    }
-    for workspace in &target.workspaces {
-        add(Ability::Workspace(workspace.place), "[[workspace]]");
-    }
-    if target.start.is_some() && target.stores.iter().any(|store| store.sqlite.is_some()) {
-        add(Ability::Lock, "[[store]] sqlite");
-    }
-    if target.limits.lock_timeout.is_some() {
-        add(Ability::LockTimeout, "[limits] lock_timeout");
-    }
-    if target.access.is_some() {
-        add(Ability::Access, "[access]");
-    }
-    if target.retention.window.is_some() {
-        add(Ability::Retention, "[retention] window");
-    }
-    if target.recovery.lease.is_some() {
-        add(Ability::Lease, "[recovery] lease");
-    }
-    if target.replies.retryable.is_some() {
-        add(Ability::Retryable, "[replies] retryable");
-    }
-    if target.replies.operation.is_some() {
-        add(Ability::OperationId, "[replies] operation");
-    }
-    if target.stores.iter().any(|store| store.effects.is_some() || store.command.is_some()) {
-        add(Ability::Count, "[[store]]");
-    }
-    if target.replies.id.is_some() {
-        add(Ability::ResultId, "[replies] id");
-    }
-    if target.replies.rules.iter().any(|rule| rule.class == Class::Replayed) {
-        add(Ability::ReplayMarker, "[[replies.rule]] class = \"replayed\"");
-    }
-    for hook in &target.hooks {
-        if hook.arm.is_some() {
-            add(Ability::Point(hook.point), "[[hook]] arm");
-            if hook.release.is_some() {
-                add(Ability::Release(hook.point), "[[hook]] release");
-            }
-        }
-        if hook.error.is_some() {
-            add(Ability::ErrorAt(hook.point), "[[hook]] error");
-        }
-    }
+    found.extend(hook.error.is_some().then_some((Ability::ErrorAt(hook.point), "[[hook]] error")));
     found
 }
 

@@ -157,7 +157,7 @@ fn busy_retryable(story: &Story<'_>) -> Ruling {
     let Some(timeout) = story.run.plan.target.limits.lock_timeout else {
         return tally.ruling("no lock timeout is declared");
     };
-    for (waiting, _) in super::retained::put_off(story) {
+    for (waiting, _) in story.put_off() {
         let (Some((seq, outcome)), Some(ended)) = (waiting.ended, waiting.ended_at) else { continue };
         let waited = Duration::from_nanos(ended.saturating_sub(waiting.sent_at));
         let late = waited > timeout.with_tolerance();
@@ -196,7 +196,7 @@ pub(super) static HEALS: Clause = Clause {
 
 fn heals(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
-    for (waiting, freed) in super::retained::put_off(story) {
+    for (waiting, freed) in story.put_off() {
         let Some((counted, ledger)) = story.run.last_count().filter(|(seq, _)| *seq > freed) else {
             continue;
         };

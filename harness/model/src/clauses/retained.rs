@@ -1,7 +1,6 @@
 //! Which refusals and errors a key may be left with.
 
 use crate::ability::Ability;
-use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::fault::{At, Do};
 use crate::history::{Outcome, Why};
@@ -61,7 +60,7 @@ pub(super) static TRANSIENT_NOT_FROZEN: Clause = Clause {
 
 fn transient_not_frozen(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
-    for (refused, freed) in put_off(story) {
+    for (refused, freed) in story.put_off() {
         let Some(last) = story.attempts_of(refused.identity).rfind(|again| again.sent > freed) else {
             continue;
         };
@@ -72,17 +71,6 @@ fn transient_not_frozen(story: &Story<'_>) -> Ruling {
         });
     }
     tally.ruling("no call was put off by a lock")
-}
-
-/// The attempts that were answered busy while a lock was held to the end of the call, each with the
-/// moment at which the lock was gone.
-pub(super) fn put_off<'s, 'r>(story: &'s Story<'r>) -> impl Iterator<Item = (&'s Attempt<'r>, usize)> {
-    story.attempts.iter().filter_map(|attempt| {
-        let (seq, outcome) = attempt.ended?;
-        let refused = matches!(outcome, Outcome::Refused { .. } | Outcome::Unknown { .. });
-        let lock = story.locks.iter().find(|(from, to, _)| *from < attempt.sent && seq < *to)?;
-        (refused && lock.2).then_some((attempt, lock.1))
-    })
 }
 
 /// A refusal made before the work began does not consume the key.
