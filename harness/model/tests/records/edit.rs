@@ -106,6 +106,9 @@ pub(crate) fn gave_up(run: &mut Run) {
         if let What::Replied { outcome, .. } | What::Ended { outcome, .. } = &mut event.what {
             *outcome = put_off.clone();
         }
+        if let What::Replied { retryable, .. } = &mut event.what {
+            *retryable = Some(true);
+        }
     }
     run.history.events.push(Event { at: 0, what: What::GaveUp { identity: 0, retries: 6 } });
 }

@@ -166,7 +166,7 @@ fn an_effect_that_leaves_with_its_caller() {
 
 #[test]
 fn a_call_without_its_key_that_is_taken() {
-    offends("input-missing-key", "input.key-required", |run| ended(run, "bare", refused(Class::Busy)));
+    offends("input-missing-key", "input.key-required", |run| ended(run, "bare", refused(Class::Denied)));
 }
 
 #[test]

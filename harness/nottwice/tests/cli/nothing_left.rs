@@ -70,12 +70,22 @@ fn a_whole_run_over_each_transport() {
     }
 }
 
-/// A shell that has children of its own, all of which hold on to what they can.
+/// A session of its own, deaf to what is asked, and an orphan at once.
+const HIDDEN: &str = "setsid sh -c 'trap : TERM HUP INT; while :; do sleep 5; done' &";
+
 #[test]
-fn a_server_that_starts_others_and_hides_them() {
-    let hides =
-        "[\"sh\", \"-c\", \"(setsid sh -c 'trap : TERM HUP INT; while :; do sleep 5; done' &) ; exit 1\"]";
-    Project::new().with("mine.toml", servers::stdio(hides, KEY)).run("run mine.toml").exits(5);
+fn a_server_that_cannot_run_and_starts_others() {
+    let hides = format!("[\"sh\", \"-c\", \"({HIDDEN}) ; exit 1\"]");
+    let target = servers::stdio(&hides, KEY).replace("\"5s\"", "\"500ms\"");
+    Project::new().with("mine.toml", target).run("run mine.toml").exits(5);
+}
+
+#[test]
+fn a_server_that_is_played_and_starts_others() {
+    let hides = format!("import os\nos.system(\"({HIDDEN}) >/dev/null 2>&1 </dev/null\")\n");
+    let project = Project::new().with("server.py", hides + &servers::invents_success());
+    let target = servers::python(&project.path("server.py"), KEY);
+    project.with("mine.toml", target).run("run mine.toml receipt/restart").exits(0);
 }
 
 /// Before anything is played the server is looked at, which may take as long.

@@ -47,6 +47,16 @@ fn help_names_every_command_and_no_hidden_one() {
     Project::new().run("--version").exits(0).says(env!("CARGO_PKG_VERSION"));
 }
 
+/// A heading stands over what belongs below it and over nothing else.
+#[test]
+fn help_sorts_the_flags_of_a_run() {
+    let ended = Project::new().run("run --help").exits(0);
+    let (usual, without_a_file) = ended.stdout.split_once("A target without a file:").expect("a heading");
+    for flag in ["--runs", "--jobs", "--format", "--seed"] {
+        assert!(usual.contains(flag) && !without_a_file.contains(flag), "{flag}\n{ended}");
+    }
+}
+
 /// A command line of nothing is a mistake, and the answer is the help.
 #[test]
 fn no_word_at_all_is_answered_with_the_help() {
