@@ -180,7 +180,7 @@ fn two_winners_of_one_race() {
 #[test]
 fn an_acknowledged_effect_that_another_overwrote() {
     offends("contention-overlapping-intents", "contention.no-lost-effect", |run| {
-        edit::first_count_after(run, "first", |ledger| *ledger = Ledger::default());
+        first_count_after(run, "first", |ledger| *ledger = Ledger::default());
     });
 }
 

@@ -141,3 +141,17 @@ fn a_variable_that_is_not_set_is_named() {
         servers::stdio("[\"sh\", \"-c\", \"exit\"]", &format!("{KEY}\n[start.env]\nTOKEN = \"${{NOPE}}\"\n"));
     run(&target).says("environment variable NOPE");
 }
+
+/// A replay begins without a first look, so the play itself has to see that nobody is there.
+#[test]
+fn a_server_that_ends_at_once_in_a_replay_is_accused_of_nothing() {
+    let project = Project::new().with("server.py", servers::invents_success());
+    let rest = format!("{KEY}\n[recovery]\nbound = \"300ms\"\n");
+    let target = servers::python(&project.path("server.py"), &rest);
+    let project = project.with("mine.toml", target);
+    project.run("run mine.toml receipt/plain-retry").exits(0);
+    project.write("server.py", "import sys\nsys.exit('no database given')\n");
+    let ended = project.run("replay reports/runs/mine/receipt-plain-retry.jsonl");
+    assert!(!ended.stdout.contains("VIOLATED"), "{ended}");
+    ended.exits(5).says("no database given");
+}

@@ -45,23 +45,36 @@ fn a_replay_asks_the_same_under_fresh_keys() {
     assert_eq!(plan(&project.read(RECORD)), first, "the first record is as it was");
 }
 
-/// As a full disk: every byte that is written is refused.
+/// A project in which one file lies on a full disk: every byte that is written to it is refused.
+fn with_a_full_disk(file: &str) -> Project {
+    let project = Project::new();
+    let file = project.path(file);
+    std::fs::create_dir_all(file.parent().expect("it is below the folder")).expect("the folder is ours");
+    std::os::unix::fs::symlink("/dev/full", file).expect("the folder is ours");
+    project
+}
+
 #[test]
 fn a_record_that_cannot_be_written_is_said_and_changes_no_verdict() {
-    let full = |file: &str| {
-        let project = Project::new();
-        let file = project.path(file);
-        std::fs::create_dir_all(file.parent().expect("it is below the folder")).expect("the folder is ours");
-        std::os::unix::fs::symlink("/dev/full", file).expect("the folder is ours");
-        project
-    };
-    let ended = full(RECORD).run(RUN).exits(0).says(&format!("warning: the record {RECORD} ends early"));
-    assert!(ended.stderr.contains("No space left on device"), "{ended}");
-    let project = full("reports/runs/replayed/receipt-plain-retry.jsonl");
+    for (target, exit) in [("reference-http", 0), ("reference-http+ignores-the-key", 1)] {
+        let record = format!("reports/runs/{target}/receipt-plain-retry.jsonl");
+        let ended = with_a_full_disk(&record).run(&format!("run {target} receipt/plain-retry")).exits(exit);
+        let ended = ended.says(&format!("warning: the record {record} ends early"));
+        assert!(ended.stderr.contains("No space left on device"), "{ended}");
+    }
+}
+
+#[test]
+fn a_replay_that_cannot_be_written_is_said() {
+    let project = with_a_full_disk("reports/runs/replayed/receipt-plain-retry.jsonl");
     project.run(RUN).exits(0);
     project.run(&format!("replay {RECORD}")).exits(0).says("ends early");
-    let demonstrated = full("reports/runs/reference-http+ignores-the-key/receipt-plain-retry.jsonl");
-    demonstrated.run("demo ignores-the-key").exits(1).says("ends early");
+}
+
+#[test]
+fn a_demonstration_that_cannot_be_written_is_said() {
+    let record = "reports/runs/reference-http+ignores-the-key/receipt-plain-retry.jsonl";
+    with_a_full_disk(record).run("demo ignores-the-key").exits(1).says("ends early");
 }
 
 /// The report is what the run was made for.
