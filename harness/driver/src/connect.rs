@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nottwice_model::target::{Credential, Era, Start, Transport};
+use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::error::DriveError;
@@ -18,6 +19,9 @@ use crate::worker::{Seat, Who, Worker};
 
 /// How often a starting server is looked at: a listening socket sends no event to others.
 const GLANCE: Duration = Duration::from_millis(2);
+
+/// How long one look at a starting server may take.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Everything that runs and is open in one play. Dropping it ends every process.
 pub(crate) struct Fleet {
@@ -139,7 +143,10 @@ impl Fleet {
             match (owner, ended) {
                 (Owner::Stranger(pid), Some(_)) => return Err(DriveError::Stranger { port, pid }),
                 (Owner::Stranger(pid), None) if late => return Err(DriveError::Stranger { port, pid }),
-                (_, Some(status)) => return Err(DriveError::Died { status, said: worker.said() }),
+                (_, Some(status)) => {
+                    let (_, said) = worker.last_words().await;
+                    return Err(DriveError::Died { status, said });
+                }
                 (Owner::Ours, None) if self.answers(port, path.as_deref()).await? => return Ok(()),
                 _ if late => {
                     let within = start.ready_within.to_string();
@@ -155,7 +162,12 @@ impl Fleet {
         let Ok(link) = HttpLink::connect(0, &self.base(Some(port))?).await else { return Ok(false) };
         Ok(match path {
             None => true,
-            Some(path) => link.get(path).await.is_ok(),
+            Some(path) => {
+                // A server that takes the connection and says nothing is not ready yet.
+                let reply = tokio::time::timeout(LOOK, link.get(path)).await;
+                let status = |document: &Value| document.pointer("/status").and_then(Value::as_u64);
+                matches!(reply, Ok(Ok(reply)) if status(&reply.document).is_some_and(|status| status < 500))
+            }
         })
     }
 
@@ -174,15 +186,19 @@ impl Fleet {
     async fn greet(&self, worker: &Worker) -> Result<StdioLink, DriveError> {
         let pipes = worker.take_pipes().ok_or_else(|| DriveError::Protocol("the pipes are taken".into()))?;
         let number = worker.seat.worker;
-        let link = StdioLink::new(self.opened, number, self.era, pipes, self.recorder.clone());
+        let link =
+            StdioLink::new(self.opened, number, self.era, pipes, self.recorder.clone(), worker.heard.clone());
         let start = self.place.target().start.as_ref().expect("a worker was started by it");
         let within = start.ready_within;
         match tokio::time::timeout(within.duration(), link.greet()).await {
             Ok(Ok(_)) => Ok(link),
-            Ok(Err(_)) => match worker.ended().await {
-                Some(status) => Err(DriveError::Died { status, said: worker.said() }),
-                None => Err(DriveError::Protocol(format!("no answer to the handshake{}", worker.said()))),
-            },
+            Ok(Err(_)) => {
+                let (status, said) = worker.last_words().await;
+                Err(match status {
+                    Some(status) => DriveError::Died { status, said },
+                    None => DriveError::Protocol(format!("no answer to the handshake{said}")),
+                })
+            }
             Err(_) => Err(DriveError::NotReady { within: within.to_string(), said: worker.said() }),
         }
     }

@@ -20,7 +20,6 @@ use crate::error::DriveError;
 use crate::lock::Lock;
 use crate::oracle;
 use crate::place::{Place, Setting};
-use crate::process;
 use crate::recorder::Recorder;
 use crate::worker::Who;
 
@@ -65,7 +64,16 @@ pub(crate) struct Player {
 /// # Errors
 /// The target could not be started or counted at all. What goes wrong later is an event of the run.
 pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Result<Played, DriveError> {
-    process::adopt_orphans();
+    play_until(setting, plan, record, true).await
+}
+
+/// The same, and says whether to settle: a probe only asks, and promises nothing about what comes after.
+pub(crate) async fn play_until(
+    setting: &Setting,
+    plan: &Plan,
+    record: Option<&Path>,
+    settled: bool,
+) -> Result<Played, DriveError> {
     let place = Arc::new(Place::new(setting)?);
     let recorder = Recorder::new(plan, record, secrets(setting))?;
     let era = plan.survey.era.unwrap_or(Era::Legacy);
@@ -82,7 +90,7 @@ pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Resu
         lock: None,
         revoked: false,
     };
-    let complete = match player.whole().await {
+    let complete = match player.whole(settled).await {
         Ok(()) => true,
         Err(error) if !player.begun => return Err(error),
         Err(error) => {
@@ -105,7 +113,7 @@ fn secrets(setting: &Setting) -> Vec<String> {
 }
 
 impl Player {
-    async fn whole(&mut self) -> Result<(), DriveError> {
+    async fn whole(&mut self, settled: bool) -> Result<(), DriveError> {
         let first = self.plan.steps.iter().find_map(|step| match step {
             PlannedStep::Call(call) => Some((call.worker, self.who(call.identity))),
             _ => None,
@@ -124,7 +132,7 @@ impl Player {
             self.count().await?;
         }
         self.let_all_go().await?;
-        self.settle().await
+        if settled { self.settle().await } else { Ok(()) }
     }
 
     /// Who calls for an identity.

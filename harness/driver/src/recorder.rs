@@ -16,6 +16,11 @@ use crate::error::DriveError;
 /// How much of a server's own printing is kept for each text.
 const PRINTED_MOST: usize = 4_096;
 
+/// How much of everything that the servers of one play print is kept, counting something for each text:
+/// a server that never stops printing must not fill memory or disk.
+const PRINTED_ALL: usize = 256 * 1024;
+const PRINTED_EACH: usize = 128;
+
 /// Shared by everything that sees something happen; the order of its lock is the order of the history.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
@@ -30,6 +35,7 @@ struct Inner {
     /// The first error of writing; from then on nothing more is written, so that every line is whole.
     failed: Option<std::io::Error>,
     secrets: Vec<String>,
+    printed: usize,
 }
 
 impl Recorder {
@@ -40,9 +46,14 @@ impl Recorder {
         secrets: Vec<String>,
     ) -> Result<Recorder, DriveError> {
         let file = path.map(|path| {
+            // A record that somebody else is just writing stays theirs: ours is a new file of that name.
+            if path.is_file() {
+                let _ = std::fs::remove_file(path);
+            }
             File::create(path).map_err(|source| DriveError::File { path: path.to_owned(), source })
         });
-        let inner = Inner { history: History::default(), file: file.transpose()?, failed: None, secrets };
+        let inner =
+            Inner { history: History::default(), file: file.transpose()?, failed: None, secrets, printed: 0 };
         let recorder = Recorder { clock: Clock::start(), inner: Arc::new(Mutex::new(inner)) };
         recorder.lock().write(&record::head(plan));
         Ok(recorder)
@@ -50,7 +61,8 @@ impl Recorder {
 
     /// A recorder whose history nobody reads.
     pub(crate) fn scrap() -> Recorder {
-        let inner = Inner { history: History::default(), file: None, failed: None, secrets: Vec::new() };
+        let inner =
+            Inner { history: History::default(), file: None, failed: None, secrets: Vec::new(), printed: 0 };
         Recorder { clock: Clock::start(), inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -108,8 +120,15 @@ impl Recorder {
     /// Adds what a worker printed, shortened.
     pub(crate) fn printed(&self, worker: u8, stream: &str, bytes: &[u8]) {
         let shown = &bytes[..bytes.len().min(PRINTED_MOST)];
-        let text = self.text(shown);
-        self.add(What::Printed { worker, stream: stream.to_owned(), text });
+        let room = {
+            let mut inner = self.lock();
+            inner.printed += shown.len() + PRINTED_EACH;
+            inner.printed <= PRINTED_ALL
+        };
+        if room {
+            let text = self.text(shown);
+            self.add(What::Printed { worker, stream: stream.to_owned(), text });
+        }
     }
 
     /// Ends the record and gives the history away, with the first error of writing it.

@@ -1,7 +1,5 @@
 //! Finds out what a target can do, in a throw-away process on a throw-away state folder.
 
-use std::path::Path;
-
 use nottwice_model::ability::Ability;
 use nottwice_model::history::{Outcome, What};
 use nottwice_model::ledger::Row;
@@ -14,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::error::DriveError;
 use crate::place::{Place, Setting};
-use crate::play::play;
+use crate::play::play_until;
 use crate::recorder::Recorder;
 use crate::transports::mcp_stdio::StdioLink;
 use crate::worker::{Seat, Worker};
@@ -93,15 +91,18 @@ async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
     let seat = Seat { worker: 1, who: None };
     let worker = Worker::start(&place, start, seat, 1, None, &recorder)?;
     let pipes = worker.take_pipes().expect("just started");
-    let link = StdioLink::new(0, 1, era, pipes, recorder);
+    let link = StdioLink::new(0, 1, era, pipes, recorder, worker.heard.clone());
     let asked = async {
         link.greet().await.ok()?;
         let list = link.ask(2, "tools/list", json!({})).await.ok()?;
         list.pointer("/result/tools").and_then(Value::as_array).cloned()
     };
     let tools = tokio::time::timeout(start.ready_within.duration(), asked).await;
-    let status = worker.ended().await;
-    let said = worker.said();
+    // Only a closed pipe is a sign that the server is ending; one that is merely slow is not waited for.
+    let (status, said) = match &tools {
+        Ok(None) => worker.last_words().await,
+        _ => (None, worker.said()),
+    };
     worker.kill().await;
     match (tools, status) {
         (Ok(Some(tools)), _) => Ok(tools),
@@ -138,7 +139,7 @@ async fn probed(
     let mut probed = Probed::default();
     let Ok(plans) = plan::plan(probe, &facts, survey, 0, nonce()) else { return Ok(probed) };
     for plan in plans {
-        let played = play(setting, &plan, None::<&Path>).await?;
+        let played = play_until(setting, &plan, None, false).await?;
         for event in &played.run.history.events {
             match &event.what {
                 What::Ended { call, outcome } => {

@@ -17,8 +17,31 @@ use crate::recorder::Recorder;
 
 /// What a worker may see of our own environment.
 const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
+/// How long the end of a process and of its pipe may take after the first sign of it.
+const MOMENT: std::time::Duration = std::time::Duration::from_secs(1);
 /// How much of its standard error is shown when it does not start.
 const SAID_MOST: usize = 2_000;
+
+/// The last that a process printed beside the protocol, for the message of a failed start.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl Said {
+    /// Adds what was printed; only the end of it all is kept.
+    pub(crate) fn add(&self, bytes: &[u8]) {
+        let mut said = self.0.lock().expect("nothing panics under this lock");
+        said.extend_from_slice(bytes);
+        let surplus = said.len().saturating_sub(SAID_MOST);
+        said.drain(..surplus);
+    }
+
+    fn text(&self) -> String {
+        let said = self.0.lock().expect("nothing panics under this lock");
+        let text = String::from_utf8_lossy(&said);
+        let text = text.trim();
+        if text.is_empty() { String::new() } else { format!("; it said:\n{}", indent(text)) }
+    }
+}
 
 /// Who calls, and for which workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -46,7 +69,9 @@ pub(crate) struct Worker {
     pipes: Mutex<Option<(ChildStdin, ChildStdout)>>,
     exited: AtomicBool,
     recorder: Recorder,
-    said: Arc<Mutex<Vec<u8>>>,
+    pub(crate) heard: Said,
+    /// Reads standard error to its end.
+    listening: tokio::sync::Mutex<tokio::task::JoinHandle<()>>,
     /// Kept so that no state folder is removed while a process of it still runs.
     _place: Arc<Place>,
 }
@@ -61,6 +86,7 @@ impl Worker {
         port: Option<u16>,
         recorder: &Recorder,
     ) -> Result<Worker, DriveError> {
+        process::adopt_orphans();
         let mark = format!("{}.{}.{}", std::process::id(), place.state.path().display(), unique());
         let mut command = command(place, start, seat, port, &mark)?;
         let piped = port.is_none();
@@ -70,9 +96,10 @@ impl Worker {
             .spawn()
             .map_err(|source| DriveError::Start { command: start.command.join(" "), source })?;
         let pid = child.id().expect("a child that was not waited for has an id");
-        let said = Arc::new(Mutex::new(Vec::new()));
+        let heard = Said::default();
         let stderr = child.stderr.take().expect("piped above");
-        tokio::spawn(listen(stderr, "stderr", seat.worker, recorder.clone(), Some(said.clone())));
+        let listening =
+            tokio::spawn(listen(stderr, "stderr", seat.worker, recorder.clone(), Some(heard.clone())));
         let stdout = child.stdout.take().expect("piped above");
         let pipes = match child.stdin.take() {
             Some(stdin) => Some((stdin, stdout)),
@@ -91,7 +118,8 @@ impl Worker {
             pipes: Mutex::new(pipes),
             exited: AtomicBool::new(false),
             recorder: recorder.clone(),
-            said,
+            heard,
+            listening: tokio::sync::Mutex::new(listening),
             _place: place.clone(),
         })
     }
@@ -162,12 +190,20 @@ impl Worker {
         }
     }
 
+    /// How it ended, if it is ending, and the last it printed on standard error. Both take a moment to
+    /// arrive after its pipe was closed.
+    pub(crate) async fn last_words(&self) -> (Option<String>, String) {
+        let ended = tokio::time::timeout(MOMENT, async { self.child.lock().await.wait().await }).await;
+        if let Ok(Ok(status)) = &ended {
+            self.exited(false, status.to_string());
+            let _ = tokio::time::timeout(MOMENT, &mut *self.listening.lock().await).await;
+        }
+        (ended.ok().and_then(Result::ok).map(|status| status.to_string()), self.said())
+    }
+
     /// The last it printed on standard error, for the message of a failed start.
     pub(crate) fn said(&self) -> String {
-        let said = self.said.lock().expect("nothing panics under this lock");
-        let text = String::from_utf8_lossy(&said);
-        let text = text.trim();
-        if text.is_empty() { String::new() } else { format!("; it said:\n{}", indent(text)) }
+        self.heard.text()
     }
 
     fn exited(&self, by_us: bool, status: String) {
@@ -241,7 +277,7 @@ async fn listen(
     name: &'static str,
     worker: u8,
     recorder: Recorder,
-    said: Option<Arc<Mutex<Vec<u8>>>>,
+    said: Option<Said>,
 ) {
     let mut reader = BufReader::new(stream);
     loop {
@@ -252,10 +288,7 @@ async fn listen(
         recorder.printed(worker, name, chunk);
         let length = chunk.len();
         if let Some(said) = &said {
-            let mut said = said.lock().expect("nothing panics under this lock");
-            said.extend_from_slice(chunk);
-            let surplus = said.len().saturating_sub(SAID_MOST);
-            said.drain(..surplus);
+            said.add(chunk);
         }
         reader.consume(length);
     }

@@ -46,6 +46,8 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// Why the target could not be started, reached or counted at all.
     pub failure: Option<String>,
+    /// Whether somebody ended it before everything was played.
+    pub interrupted: bool,
 }
 
 /// How a clause stands over all runs.
@@ -106,12 +108,13 @@ impl Report {
         verdict::block_across(&mut judged);
         let verdicts: Vec<_> = judged.into_iter().map(|(_, verdict)| verdict).collect();
         let target = target.or_else(|| runs.first().map(|(run, _)| run.plan.target.clone()));
-        let cases = runs
+        let cases: Vec<_> = runs
             .into_iter()
             .zip(verdicts)
             .map(|((run, record), verdict)| Case { run, record, verdict })
             .collect();
-        Report { target, cases, skipped, failure: None }
+        let failure = uncounted(&cases);
+        Report { target, cases, skipped, failure, interrupted: false }
     }
 
     /// Every clause, in the order of the list.
@@ -190,6 +193,7 @@ impl Report {
         let any = |standing, level| lines.iter().any(|l| l.standing == standing && l.level == level);
         let trouble = self.cases.iter().any(|case| case.run.trouble().is_some());
         match () {
+            () if self.interrupted => Exit::Interrupted,
             () if any(Standing::Violated, Level::Must) => Exit::Violated,
             () if self.failure.is_some() => Exit::CouldNotTell,
             () if trouble || any(Standing::CouldNotTell, Level::Must) => Exit::CouldNotTell,
@@ -220,6 +224,19 @@ impl Report {
         let keyless = self.cases.iter().filter(|case| case.run.plan.target.key.at == KeyPlace::None);
         keyless.filter_map(|case| Some((case.run.plan.scenario.as_str(), repeat(&case.run)?))).collect()
     }
+}
+
+/// Where effects are not counted a second one would not be seen, so nothing can be called kept.
+fn uncounted(cases: &[Case]) -> Option<String> {
+    let counted = |case: &Case| case.run.plan.survey.abilities.contains_key(&Ability::Count);
+    let promises = |case: &Case| {
+        let target = &case.run.plan.target;
+        target.key.at != KeyPlace::None && target.promise.kind != Some(PromiseKind::None)
+    };
+    let blind = cases.iter().any(promises) && !cases.iter().any(counted);
+    blind.then(|| {
+        format!("effects are not counted, so a second one would not be seen: {}", Ability::Count.cure())
+    })
 }
 
 /// What the repeated call of one run did.

@@ -14,7 +14,9 @@ use crate::cli::AdHoc;
 /// Writes the target file that the flags tell, and reads it.
 pub(crate) fn target(flags: &AdHoc, runs: &Path) -> Result<(String, Target), Failure> {
     let text = toml::to_string(&whole(flags)?).map_err(|error| Failure::Harness(error.to_string()))?;
-    let path = runs.join("command-line.toml");
+    // Named by what is in it, so that a replay finds the target that its record was made with.
+    let name = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.as_bytes()).simple().to_string();
+    let path = runs.join(format!("command-line-{}.toml", &name[..8]));
     let written = std::fs::create_dir_all(runs).and_then(|()| std::fs::write(&path, &text));
     written.map_err(|source| Failure::Read { path: path.clone(), source })?;
     let file = path.display().to_string();
@@ -65,10 +67,23 @@ fn whole(flags: &AdHoc) -> Result<Value, Failure> {
 
 fn arguments(flags: &AdHoc) -> Result<Value, Failure> {
     let text = flags.arguments.as_deref().unwrap_or("{}");
-    serde_json::from_str(text).map_err(|error| {
-        let cure = "write a JSON object, like '{\"text\": \"{label}\"}'";
-        Failure::usage(format!("--arguments is no JSON: {error}"), cure)
-    })
+    let cure = "write a JSON object without null, like '{\"text\": \"{label}\"}'";
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| Failure::usage(format!("--arguments is no JSON: {error}"), cure))?;
+    if !value.is_object() || has_null(&value) {
+        return Err(Failure::usage("--arguments cannot be written into a target file", cure));
+    }
+    Ok(value)
+}
+
+/// TOML has no null.
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(members) => members.values().any(has_null),
+        _ => false,
+    }
 }
 
 fn env(flags: &AdHoc) -> Result<BTreeMap<String, String>, Failure> {

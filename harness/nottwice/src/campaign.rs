@@ -59,7 +59,9 @@ impl Campaign {
     /// cannot be started is no error: the report says so.
     pub async fn play(self) -> Result<Done, Failure> {
         let facts = self.setting.target.facts(&self.setting.file);
-        let found = match survey(&self.setting, &self.setting.file, &shelf::probe()?).await {
+        let probe = shelf::probe()?;
+        let surveyed = unless_interrupted(survey(&self.setting, &self.setting.file, &probe)).await?;
+        let found = match surveyed {
             Ok(found) => found,
             Err(error) => {
                 let mut report = Report::of(Some(facts), Vec::new(), Vec::new());
@@ -80,7 +82,8 @@ impl Campaign {
         }
         let played = self.play_all(plans).await?;
         let mut report = Report::of(Some(facts), played.runs.into_values().collect(), skipped);
-        report.failure = played.failure;
+        report.failure = played.failure.or(report.failure);
+        report.interrupted = played.interrupted;
         Ok(Done { report, warnings: played.warnings, interrupted: played.interrupted })
     }
 
@@ -116,6 +119,22 @@ impl Campaign {
                 Some(Err(error)) => return Err(Failure::Harness(error.to_string())),
             }
         }
+    }
+
+    /// Two scenarios whose records would have one name would write into one file.
+    ///
+    /// # Errors
+    /// There are two such scenarios.
+    pub fn check_names(&self) -> Result<(), Failure> {
+        let mut seen = BTreeMap::new();
+        for scenario in &self.scenarios {
+            if let Some(other) = seen.insert(scenario.name.replace('/', "-"), &scenario.name) {
+                let message =
+                    format!("the scenarios `{other}` and `{}` would share one record", scenario.name);
+                return Err(Failure::usage(message, "give their files or folders other names"));
+            }
+        }
+        Ok(())
     }
 
     fn record(&self, plan: &Plan) -> Result<Option<PathBuf>, Failure> {
@@ -168,12 +187,28 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
     runtime.block_on(work)
 }
 
-/// Ends when somebody presses Ctrl-C or sends SIGTERM.
+/// The work, or its end as soon as somebody interrupts it; dropping the work ends what it started.
+///
+/// # Errors
+/// Somebody interrupted it.
+pub async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        () = interrupted() => Err(Failure::Interrupted),
+        done = work => Ok(done),
+    }
+}
+
+/// Ends when somebody presses Ctrl-C, sends SIGTERM, or closes the terminal.
 async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut term) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [Ok(mut int), Ok(mut term), Ok(mut hup)] = kinds.map(signal) else {
+        return std::future::pending().await;
+    };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
+        _ = int.recv() => {}
         _ = term.recv() => {}
+        _ = hup.recv() => {}
     }
 }

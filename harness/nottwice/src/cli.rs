@@ -126,13 +126,13 @@ pub(crate) struct Run {
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
-    pub(crate) ad_hoc: AdHoc,
-    #[command(flatten)]
     pub(crate) runs: Runs,
     #[command(flatten)]
     pub(crate) jobs: Jobs,
     #[command(flatten)]
     pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) ad_hoc: AdHoc,
 }
 
 /// A target told in flags, for a first look without a file.

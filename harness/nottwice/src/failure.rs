@@ -6,6 +6,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use nottwice_driver::DriveError;
 use nottwice_model::input::InputError;
 use nottwice_model::report::Exit;
+use nottwice_report::untrusted;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +67,12 @@ impl Failure {
         use std::io::Write as _;
         let text = match self {
             Failure::Input { error, text } => snippet(error, text),
-            other => format!("error: {other}"),
+            // What a server printed is part of some messages.
+            other => {
+                let text = other.to_string();
+                let lines: Vec<_> = text.lines().map(untrusted::escaped).collect();
+                format!("error: {}", lines.join("\n"))
+            }
         };
         // Whoever closed standard error does not want to read it.
         let _ = writeln!(anstream::stderr(), "{text}");

@@ -7,11 +7,18 @@ use nottwice_report::format::Format;
 use nottwice_report::formats;
 
 use crate::Failure;
+use crate::campaign::Done;
 use crate::cli::Output;
 
-/// Prints a text on standard output. Whoever closed the pipe has seen enough.
-pub(crate) fn print(text: &str) {
-    let _ = anstream::stdout().write_all(text.as_bytes());
+/// Prints a text on standard output. Whoever closed the pipe has seen enough; any other error is told.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = anstream::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Harness(format!("the output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints a line on standard error.
@@ -21,8 +28,16 @@ pub(crate) fn warn(text: &str) {
 
 /// Shows a verdict in the format asked for, and gives its exit code.
 pub(crate) fn show(report: &Report, output: &Output) -> Result<Exit, Failure> {
-    print(&format(&output.format)?.render(report));
+    print(&format(&output.format)?.render(report))?;
     Ok(report.exit())
+}
+
+/// Shows what came of a campaign, and what is wrong with its records.
+pub(crate) fn finish(done: &Done, output: &Output) -> Result<Exit, Failure> {
+    for warning in &done.warnings {
+        warn(&format!("warning: {warning}"));
+    }
+    show(&done.report, output)
 }
 
 /// The format of that name.

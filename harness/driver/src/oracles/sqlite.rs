@@ -40,9 +40,10 @@ impl Oracle for Sqlite {
             }
         };
         connection.busy_timeout(PATIENCE).map_err(error)?;
-        let rows =
-            |query: &Option<String>| query.as_deref().map(|query| rows(&connection, query)).transpose();
-        match (rows(&store.effects), rows(&store.receipts)) {
+        let rows = |query: &Option<String>, labelled| {
+            query.as_deref().map(|query| rows(&connection, query, labelled)).transpose()
+        };
+        match (rows(&store.effects, true), rows(&store.receipts, false)) {
             (Ok(effects), Ok(receipts)) => Ok(Counted::Rows { effects, receipts }),
             (Err(why), _) | (_, Err(why)) if why.to_string().contains("no such table") => {
                 Ok(Counted::Absent(format!("{}: {why}", path.display())))
@@ -67,11 +68,17 @@ fn copy(path: &Path, temp: &Path) -> Result<tempfile::TempDir, DriveError> {
     Ok(folder)
 }
 
-fn rows(connection: &Connection, query: &str) -> rusqlite::Result<Vec<Row>> {
+fn rows(connection: &Connection, query: &str, labelled: bool) -> rusqlite::Result<Vec<Row>> {
     let mut statement = connection.prepare(query)?;
     let column = |name: &str| statement.column_names().position(|known| known.eq_ignore_ascii_case(name));
     let (id, label, scope) = (column("id"), column("label"), column("scope"));
-    let Some(id) = id else { return Err(rusqlite::Error::InvalidColumnName("id".to_owned())) };
+    let missing =
+        |name: &str| rusqlite::Error::InvalidColumnName(format!("the query has no column `{name}`"));
+    let id = id.ok_or_else(|| missing("id"))?;
+    // Receipts are named by their key alone; an effect without its label could be anybody's.
+    if labelled && label.is_none() {
+        return Err(missing("label"));
+    }
     let read = statement.query_map((), |row| {
         Ok(Row {
             id: text(row.get_ref(id)?).unwrap_or_default(),

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::recorder::Recorder;
 use crate::transport::{Later, Link, Lost, Reply, Request};
+use crate::worker::Said;
 
 /// A line longer than this is no message of the protocol.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
@@ -48,17 +49,20 @@ impl StdioLink {
         era: Era,
         pipes: (ChildStdin, ChildStdout),
         recorder: Recorder,
+        said: Said,
     ) -> StdioLink {
         let (stdin, stdout) = pipes;
         let replies = Arc::new(Replies { waiting: Mutex::default(), arrived: watch::channel((0, None)).0 });
-        let reader = tokio::spawn(read_lines(stdout, replies.clone(), worker, recorder)).abort_handle();
+        let reader = tokio::spawn(read_lines(stdout, replies.clone(), worker, recorder, said)).abort_handle();
         StdioLink { number, era, stdin: tokio::sync::Mutex::new(Some(stdin)), replies, reader }
     }
 
     /// Speaks the handshake of the era, if it has one; gives the server's answer.
     pub(crate) async fn greet(&self) -> Result<Value, Lost> {
+        // There is no handshake in the modern era; asking what every server of it must answer shows that
+        // one is there.
         if self.era == Era::Modern {
-            return Ok(Value::Null);
+            return self.ask(1, "server/discover", json!({})).await;
         }
         let client = json!({"name": "nottwice", "version": env!("CARGO_PKG_VERSION")});
         let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client});
@@ -202,7 +206,7 @@ impl Replies {
     }
 }
 
-async fn read_lines(stdout: ChildStdout, replies: Arc<Replies>, worker: u8, recorder: Recorder) {
+async fn read_lines(stdout: ChildStdout, replies: Arc<Replies>, worker: u8, recorder: Recorder, said: Said) {
     let mut reader = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -217,6 +221,7 @@ async fn read_lines(stdout: ChildStdout, replies: Arc<Replies>, worker: u8, reco
             Ok(_) => {
                 if let Err(other) = replies.take(line) {
                     recorder.printed(worker, "stdout", &other);
+                    said.add(&other);
                 }
             }
         }

@@ -189,7 +189,8 @@ impl Reader<'_> {
                 "give them to a `call` of their own",
             ));
         }
-        let word = step.act.expect("the caller matched on it").into_inner();
+        let word = *step.act.as_ref().expect("the caller matched on it").get_ref();
+        self.only_words_of(&span, word, &step)?;
         let worker = self.worker(step.worker)?;
         let lacks = |word: &str| {
             let message = format!("this act needs `{word}`");
@@ -213,6 +214,41 @@ impl Reader<'_> {
             ActWord::Grant => Act::Grant,
             ActWord::Fill => Act::Fill { times: times? },
         })
+    }
+
+    /// Words that an act does not have are mistakes, not decoration.
+    fn only_words_of(
+        &self,
+        span: &Range<usize>,
+        word: ActWord,
+        step: &WrittenStep,
+    ) -> Result<(), InputError> {
+        let of = matches!(word, ActWord::Release | ActWord::Abandon);
+        let worker = matches!(word, ActWord::Kill | ActWord::Stop | ActWord::Restart | ActWord::Resume);
+        let pass = word == ActWord::Pass;
+        let idle = [
+            ("of", step.of.is_some() && !of),
+            ("worker", step.worker.is_some() && !worker),
+            ("limit", step.limit.is_some() && !pass),
+            ("to", step.to.is_some() && !pass),
+            ("times", step.times.is_some() && word != ActWord::Fill),
+            ("role", step.role.is_some()),
+            ("connection", step.connection.is_some()),
+            ("key", step.key.is_some()),
+            ("key-of", step.key_of.is_some()),
+            ("arguments", step.arguments.is_some()),
+            ("arguments-of", step.arguments_of.is_some()),
+            ("workspace", step.workspace.is_some()),
+            ("request-id-of", step.request_id_of.is_some()),
+            ("until", step.until.is_some()),
+        ];
+        match idle.iter().find(|(_, idle)| *idle) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = format!("`{name}` means nothing in this act");
+                Err(self.source.error(span.clone(), message, "leave it out"))
+            }
+        }
     }
 
     /// The call an act speaks of, which must still stand there.

@@ -20,6 +20,7 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
             "write `contract = \"1\"`",
         ));
     }
+    names(source, target)?;
     reach(source, target)?;
     key(source, target)?;
     placeholders(source, target)?;
@@ -42,6 +43,25 @@ fn error(source: Source<'_>, word: &str, message: &str, cure: &str) -> InputErro
     source.error(start..start + word.len(), message, cure)
 }
 
+/// What would lead out of the records folder, or start nothing.
+fn names(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    if !target.name.chars().all(plain) || target.name.starts_with('.') || target.name.is_empty() {
+        let cure = "use letters, digits, `-`, `_` and `.`: records are kept in a folder of that name";
+        return Err(error(source, "name", "this is no name for a target", cure));
+    }
+    if target.start.as_ref().is_some_and(|start| start.command.iter().all(String::is_empty)) {
+        return Err(error(source, "command", "the command is empty", "name a program and its arguments"));
+    }
+    if target.promise.workers == 0 {
+        return Err(error(source, "workers", "there is at least one worker", "write `workers = 1`"));
+    }
+    match &target.main().arguments {
+        serde_json::Value::Object(_) | serde_json::Value::Null => Ok(()),
+        _ => Err(error(source, "arguments", "arguments are a table", "write `arguments = { … }`")),
+    }
+}
+
 fn reach(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     let main = target.main();
     match target.reach.transport {
@@ -54,7 +74,7 @@ fn reach(source: Source<'_>, target: &Target) -> Result<(), InputError> {
             "over stdio the harness has to start the server",
             "add `[start] command = […]`",
         )),
-        Transport::Http if main.path.is_empty() => {
+        Transport::Http if !main.path.starts_with('/') => {
             Err(error(source, "[tool.main]", "an HTTP tool needs a path", "add `path = \"/…\"`"))
         }
         Transport::Http => match &target.reach.base {
@@ -68,6 +88,10 @@ fn reach(source: Source<'_>, target: &Target) -> Result<(), InputError> {
                 "only servers on loopback are called",
                 "run the server on this machine and write `http://127.0.0.1:PORT`",
             )),
+            Some(base) if base.contains("{port}") && target.start.is_none() => {
+                let cure = "write the port that the server listens on, or add `[start] command = […]`";
+                Err(error(source, base, "nobody is told of a free port", cure))
+            }
             Some(_) => Ok(()),
         },
         Transport::McpStdio => Ok(()),
@@ -78,11 +102,12 @@ fn reach(source: Source<'_>, target: &Target) -> Result<(), InputError> {
 pub(crate) fn is_loopback(base: &str) -> bool {
     let Some(rest) = base.strip_prefix("http://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    if host == "localhost" || host == "[::1]" {
-        return true;
-    }
-    host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, "80"));
+    let is_port = port == "{port}" || port.parse::<u16>().is_ok_and(|port| port != 0);
+    let is_here = host == "localhost"
+        || host == "[::1]"
+        || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+    is_port && is_here
 }
 
 fn key(source: Source<'_>, target: &Target) -> Result<(), InputError> {
@@ -107,7 +132,7 @@ fn placeholders(source: Source<'_>, target: &Target) -> Result<(), InputError> {
         texts.extend(start.folder.as_deref());
     }
     texts.extend(target.reach.base.as_deref());
-    texts.extend(target.files.iter().map(|file| file.path.as_str()));
+    texts.extend(target.files.iter().flat_map(|file| [file.path.as_str(), file.content.as_str()]));
     for store in &target.stores {
         texts.extend(store.sqlite.as_deref());
     }

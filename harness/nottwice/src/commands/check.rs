@@ -21,10 +21,17 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Exit, Failure> {
             shelf::target(&path.display().to_string())?;
             targets += 1;
         } else {
-            scenarios += shelf::scenarios_at(path)?.len();
+            let found = shelf::scenarios_at(path)?.len();
+            if found == 0 {
+                let message = format!("there is no scenario below {}", path.display());
+                return Err(Failure::usage(message, "name a folder that holds scenario files"));
+            }
+            scenarios += found;
         }
     }
-    print(&format!("{scenarios} scenarios and {targets} targets are well formed\n"));
+    let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let (scenarios, targets) = (counted(scenarios, "scenario"), counted(targets, "target"));
+    print(&format!("{scenarios} and {targets} well formed\n"))?;
     Ok(Exit::Held)
 }
 

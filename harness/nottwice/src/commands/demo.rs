@@ -4,7 +4,7 @@ use nottwice_model::report::Exit;
 
 use crate::campaign::{self, Campaign, block_on};
 use crate::cli::Output;
-use crate::output::{show, warn};
+use crate::output::{finish, warn};
 use crate::{Failure, shelf};
 
 pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
@@ -19,5 +19,5 @@ pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
         runs: Some("reports/runs".into()),
         slots: campaign::slots(None),
     };
-    show(&block_on(campaign.play())?.report, output)
+    finish(&block_on(campaign.play())?, output)
 }

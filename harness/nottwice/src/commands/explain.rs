@@ -35,7 +35,7 @@ pub(super) fn explain(name: &str) -> Result<Exit, Failure> {
             "`nottwice list clauses`, `list scenarios` and `list defects` show the names",
         ));
     };
-    print(&text);
+    print(&text)?;
     Ok(Exit::Held)
 }
 

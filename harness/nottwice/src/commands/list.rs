@@ -32,7 +32,7 @@ pub(super) fn list(what: Listed) -> Result<Exit, Failure> {
     };
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, text) in rows {
-        print(&format!("{name:width$}  {text}\n"));
+        print(&format!("{name:width$}  {text}\n"))?;
     }
     Ok(Exit::Held)
 }

@@ -6,7 +6,7 @@ use nottwice_model::{clauses, target::Target};
 
 use crate::campaign::{self, Campaign, block_on};
 use crate::cli::Run;
-use crate::output::{self, show, warn};
+use crate::output::{self, finish};
 use crate::{Failure, ad_hoc, shelf};
 
 pub(super) fn run(run: Run) -> Result<Exit, Failure> {
@@ -20,21 +20,19 @@ pub(super) fn run(run: Run) -> Result<Exit, Failure> {
         runs: Some(run.runs.runs.clone()),
         slots: campaign::slots(run.jobs.jobs),
     };
+    campaign.check_names()?;
     let done = block_on(campaign.play())?;
-    for warning in &done.warnings {
-        warn(&format!("warning: {warning}"));
-    }
-    let exit = show(&done.report, &run.output)?;
-    if done.interrupted {
-        return Err(Failure::Interrupted);
-    }
-    Ok(exit)
+    finish(&done, &run.output)
 }
 
 /// The target, and the words that are left to filter by. A first word that is neither a file nor a
 /// shipped target is a filter for the reference.
 fn target(run: &Run) -> Result<(String, Target, Vec<String>), Failure> {
     let mut filter: Vec<_> = run.target.iter().chain(&run.filter).cloned().collect();
+    if run.ad_hoc.is_used() && filter.first().is_some_and(|word| names_a_target(word)) {
+        let message = format!("`{}` is a target, and the flags tell another", filter[0]);
+        return Err(Failure::usage(message, "name a target, or tell one in flags"));
+    }
     if run.ad_hoc.is_used() {
         let (file, target) = ad_hoc::target(&run.ad_hoc, &run.runs.runs)?;
         return Ok((file, target, filter));

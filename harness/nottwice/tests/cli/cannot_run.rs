@@ -149,7 +149,7 @@ fn a_server_that_ends_at_once_in_a_replay_is_accused_of_nothing() {
     let rest = format!("{KEY}\n[recovery]\nbound = \"300ms\"\n");
     let target = servers::python(&project.path("server.py"), &rest);
     let project = project.with("mine.toml", target);
-    project.run("run mine.toml receipt/plain-retry").exits(0);
+    project.run("run mine.toml receipt/plain-retry").exits(5);
     project.write("server.py", "import sys\nsys.exit('no database given')\n");
     let ended = project.run("replay reports/runs/mine/receipt-plain-retry.jsonl");
     assert!(!ended.stdout.contains("VIOLATED"), "{ended}");

@@ -85,7 +85,7 @@ fn a_server_that_is_played_and_starts_others() {
     let hides = format!("import os\nos.system(\"({HIDDEN}) >/dev/null 2>&1 </dev/null\")\n");
     let project = Project::new().with("server.py", hides + &servers::invents_success());
     let target = servers::python(&project.path("server.py"), KEY);
-    project.with("mine.toml", target).run("run mine.toml receipt/restart").exits(0);
+    project.with("mine.toml", target).run("run mine.toml receipt/restart").exits(5);
 }
 
 /// Before anything is played the server is looked at, which may take as long.
@@ -107,7 +107,9 @@ fn a_replay_that_is_interrupted() {
     quick.signal("TERM");
     quick.end().exits(130);
     let replay = project.start(&format!("replay {record}"));
-    wait::until("its record", || settles(&project, "reports/runs/replayed/recovery-crash-after-claim.jsonl"));
+    wait::until("its record", || {
+        settles(&project, &record.replace("reports/runs/", "reports/runs/replayed/"))
+    });
     interrupted(replay, "TERM");
 }
 

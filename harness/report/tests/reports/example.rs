@@ -180,8 +180,14 @@ impl Play {
     ) -> Play {
         let outcome = Outcome::Acked(Answer { id: Some(id.to_owned()), replayed, value });
         let bytes = bytes.to_owned();
-        self.add(What::Replied { call: call.to_owned(), bytes, outcome: outcome.clone(), retryable: None, operation: None })
-            .add(What::Ended { call: call.to_owned(), outcome })
+        self.add(What::Replied {
+            call: call.to_owned(),
+            bytes,
+            outcome: outcome.clone(),
+            retryable: None,
+            operation: None,
+        })
+        .add(What::Ended { call: call.to_owned(), outcome })
     }
 
     /// The worker is killed between its writes.
