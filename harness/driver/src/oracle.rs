@@ -48,6 +48,10 @@ pub(crate) fn count(
                     ledger.receipts.get_or_insert_default().extend(rows);
                 }
             }
+            // A store of receipts alone may well be made with the first of them.
+            Counted::Absent(_) if store.effects.is_none() && store.command.is_none() => {
+                ledger.receipts.get_or_insert_default();
+            }
             Counted::Absent(_) if may_be_absent => {}
             Counted::Absent(why) => return Err(DriveError::Count(why)),
         }

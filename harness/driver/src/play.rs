@@ -315,7 +315,7 @@ impl Player {
     /// Counts the stores, from a copy if nothing of the server runs.
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
         let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
-        let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_replied());
+        let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_acknowledged());
         let began = self.recorder.len();
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
         if let Some(ledger) = counted.await.expect("counting does not panic")? {

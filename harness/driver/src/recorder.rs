@@ -103,9 +103,10 @@ impl Recorder {
         paused
     }
 
-    /// Whether the server has answered any call, and so must have made its store.
-    pub(crate) fn has_replied(&self) -> bool {
-        self.lock().history.events.iter().any(|event| matches!(event.what, What::Replied { .. }))
+    /// Whether the server has acknowledged any call, and so must have made its store.
+    pub(crate) fn has_acknowledged(&self) -> bool {
+        let acked = |what: &What| matches!(what, What::Replied { outcome, .. } if outcome.acked().is_some());
+        self.lock().history.events.iter().any(|event| acked(&event.what))
     }
 
     /// Bytes as text, credentials taken out.

@@ -1,6 +1,7 @@
 //! How the reply of a server reads: a document, and declared rules that give its class.
 //!
-//! Over MCP the document is the JSON-RPC message itself. Over HTTP it is
+//! Over MCP the document is the JSON-RPC message itself; where its first text content is JSON, that stands
+//! under `/text`, since many servers give their result so. Over HTTP it is
 //! `{"status": 201, "headers": {"location": "…"}, "body": …}`, header names in lower case, and the body
 //! as JSON where it is JSON, else as a string. The rules of a target are never guessed at: a reply that
 //! none of them fits is *unclassified*, and that is an unknown outcome.

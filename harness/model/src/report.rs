@@ -164,8 +164,12 @@ impl Report {
                 line.findings.clone().into_iter().map(move |(case, finding)| (line.clone(), case, finding))
             })
             .collect();
+        // Of several breaches of one clause the one in the calmest weather says most.
+        let weather = |case: usize| self.cases[case].run.plan.circumstances().len();
+        let place = |id: &str| clauses::ALL.iter().position(|clause| clause.id == id);
         found.sort_by_key(|(line, case, _)| {
-            (line.level, clauses::find(line.clause).map(|clause| clause.harm), *case)
+            let harm = clauses::find(line.clause).map(|clause| clause.harm);
+            (line.level, harm, place(line.clause), weather(*case), *case)
         });
         found
     }

@@ -1,6 +1,6 @@
 //! A run read once: its attempts, counts and circumstances at hand, so that a clause is a short question.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::attempt::Attempt;
@@ -248,11 +248,13 @@ impl<'r> Story<'r> {
 
     /// The effects in a count that any variant of an identity may have made.
     pub fn all_rows(&self, ledger: &'r Ledger, identity: usize) -> Vec<&'r Row> {
-        let variants = self.run.plan.identities[identity].variants.len();
+        // Kinds of arguments may share a label; a row must not be counted once for each of them.
+        let variants = &self.run.plan.identities[identity].variants;
+        let labels: BTreeSet<_> = variants.iter().map(|variant| variant.label).collect();
+        let scope = self.run.plan.scope(identity);
         let mut rows: Vec<_> =
-            (0..variants).flat_map(|variant| self.rows(ledger, identity, variant)).collect();
+            labels.into_iter().flat_map(|label| ledger.with(&self.run.plan.labels[label], scope)).collect();
         rows.sort();
-        rows.dedup();
         rows
     }
 

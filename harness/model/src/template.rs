@@ -23,14 +23,27 @@ pub fn fill_json(value: &Value, values: &[(&str, &str)]) -> Value {
     }
 }
 
-/// Sets the member at a JSON pointer, making objects on the way; `/a/b` in `{}` gives `{"a":{"b":…}}`.
+/// Sets the member at a JSON pointer, making objects on the way; `/a/b` in `{}` gives `{"a":{"b":…}}`. In
+/// an array a number is a place, and the next free one appends.
 pub fn set(value: &mut Value, pointer: &str, member: Value) {
     let mut place = value;
     for name in pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")) {
-        if !place.is_object() {
-            *place = Value::Object(serde_json::Map::new());
-        }
-        place = place.as_object_mut().expect("just made one").entry(name).or_insert(Value::Null);
+        let index = name
+            .parse::<usize>()
+            .ok()
+            .filter(|index| place.as_array().is_some_and(|items| *index <= items.len()));
+        place = if let Some(index) = index {
+            let items = place.as_array_mut().expect("just looked");
+            if index == items.len() {
+                items.push(Value::Null);
+            }
+            &mut items[index]
+        } else {
+            if !place.is_object() {
+                *place = Value::Object(serde_json::Map::new());
+            }
+            place.as_object_mut().expect("just made one").entry(name).or_insert(Value::Null)
+        };
     }
     *place = member;
 }
@@ -50,4 +63,18 @@ pub fn unknown<'a>(text: &'a str, known: &[&str]) -> Vec<&'a str> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn sets_members_and_places() {
+        let mut value = json!({"a": [{"b": 1}], "c": "text"});
+        super::set(&mut value, "/a/0/b", json!(2));
+        super::set(&mut value, "/a/1", json!("new"));
+        super::set(&mut value, "/c/d", json!(3));
+        assert_eq!(value, json!({"a": [{"b": 2}, "new"], "c": {"d": 3}}));
+    }
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::ability::Ability;
 use crate::clause::{Clause, Ruling};
 use crate::clauses;
-use crate::history::What;
+use crate::history::{Outcome, What};
 use crate::plan::PlannedStep;
+use crate::reply::Class;
 use crate::run::Run;
 use crate::story::Story;
 
@@ -64,7 +65,7 @@ impl Doubt {
         Doubt {
             trouble: run.trouble().map(str::to_owned).or(interrupted),
             unfired,
-            key_unseen: run.plan.survey.key_seen.is_none(),
+            key_unseen: run.plan.survey.key_seen.is_none() && !shows_key(run),
         }
     }
 
@@ -88,6 +89,15 @@ impl Doubt {
             (ruling, _) => ruling,
         }
     }
+}
+
+/// Whether the run itself shows that the key arrives: something was replayed or refused as a conflict.
+fn shows_key(run: &Run) -> bool {
+    run.history.events.iter().any(|event| match &event.what {
+        What::Replied { outcome: Outcome::Acked(answer), .. } => answer.replayed,
+        What::Replied { outcome: Outcome::Refused { class, .. }, .. } => *class == Class::Conflict,
+        _ => false,
+    })
 }
 
 impl Verdict {

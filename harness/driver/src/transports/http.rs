@@ -113,7 +113,13 @@ impl Link for HttpLink {
     }
 
     fn is_free(&self) -> bool {
+        // What can be read while nothing is asked is the end of the stream, or no business of the next call.
+        let silent = |stream: &TcpStream| {
+            let read = stream.try_read(&mut [0]);
+            read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+        };
         self.free.load(Ordering::SeqCst)
+            && self.stream.try_lock().is_ok_and(|stream| stream.as_ref().is_some_and(silent))
     }
 }
 

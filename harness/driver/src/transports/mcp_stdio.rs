@@ -192,7 +192,12 @@ impl Replies {
 
     /// Keeps a reply that is waited for; gives back what is none.
     fn take(&self, line: Vec<u8>) -> Result<(), Vec<u8>> {
-        let Ok(document) = serde_json::from_slice::<Value>(&line) else { return Err(line) };
+        let Ok(mut document) = serde_json::from_slice::<Value>(&line) else { return Err(line) };
+        // Many servers give their result as JSON in a text; rules and pointers reach it under `/text`.
+        let text = document.pointer("/result/content/0/text").and_then(Value::as_str);
+        if let Some(value) = text.and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+            document["text"] = value;
+        }
         let Some(id) = document.get("id").and_then(Value::as_u64) else { return Err(line) };
         if document.get("method").is_some() {
             return Err(line);

@@ -53,7 +53,10 @@ fn all_or_nothing(story: &Story<'_>) -> Ruling {
         let Some((seq, outcome)) = last.ended.filter(|(_, outcome)| outcome.is_final() && !old) else {
             continue;
         };
-        if outcome.acked().is_none() {
+        // A server may write its receipt just after its first answer; once it has answered again, it had
+        // the time.
+        let acked = story.attempts_of(identity).filter(|a| a.ended.is_some_and(|(_, o)| o.acked().is_some()));
+        if outcome.acked().is_none() || acked.count() < 2 {
             continue;
         }
         let effects = story.all_rows(ledger, identity).len();

@@ -39,7 +39,8 @@ fn performed(story: &Story<'_>) -> Ruling {
             .any(|other| other.sent != first.sent && other.sent < seq && other.until() > first.sent);
         // Whoever uses a key that another identity has used asks another clause's question.
         let shared = (0..identity).any(|other| {
-            story.run.plan.key(identity).is_some() && story.run.plan.key(other) == story.run.plan.key(identity)
+            story.run.plan.key(identity).is_some()
+                && story.run.plan.key(other) == story.run.plan.key(identity)
         });
         let optional = story.run.plan.key(identity).is_some() && !first.keyed;
         if !story.undisturbed(first) || overlapped || optional || shared {

@@ -225,6 +225,8 @@ fn an_interrupted_run_holds_nothing() {
 fn a_key_that_was_not_seen_to_arrive_proves_nothing() {
     let mut run = accepted("receipt-plain-retry");
     run.plan.survey.key_seen = None;
+    edit::answers(&mut run, "again", |answer| answer.replayed = false);
+    edit::answers(&mut run, "settle note #1", |answer| answer.replayed = false);
     assert!(matches!(ruling(&run, "receipt.replay"), Ruling::CouldNotTell { .. }));
     assert!(matches!(ruling(&run, "effect.acknowledged-exists"), Ruling::Held { .. }));
 }
