@@ -230,13 +230,18 @@ impl<'r> Story<'r> {
     /// How old the receipt of one attempt is when another is sent.
     pub fn age(&self, first: &Attempt<'_>, again: &Attempt<'_>) -> Age {
         let Some(window) = self.run.plan.target.retention.window else { return Age::Inside };
-        let elapsed =
-            Duration::from_nanos(again.sent_at.saturating_sub(first.ended_at.unwrap_or(first.sent_at)));
         let window = window.duration();
-        match elapsed {
-            elapsed if elapsed <= window.mul_f64(0.8) => Age::Inside,
-            elapsed if elapsed <= window => Age::Between,
-            _ => Age::Past,
+        // Both attempts are intervals: the receipt began some time within the first, and was looked for some
+        // time within the second.
+        let between = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from));
+        let oldest = between(first.sent_at, again.ended_at.unwrap_or(again.sent_at));
+        let youngest = between(first.ended_at.unwrap_or(first.sent_at), again.sent_at);
+        if oldest <= window.mul_f64(0.8) {
+            Age::Inside
+        } else if youngest > window {
+            Age::Past
+        } else {
+            Age::Between
         }
     }
 
