@@ -137,7 +137,7 @@ impl Caller {
         let read = line.link.read(self.attempt.request_id, most);
         let reply = match tokio::time::timeout(patience, read).await {
             Err(_) => {
-                line.link.close().await;
+                line.link.give_up().await;
                 return Err(Lost::new(Why::TimedOut));
             }
             Ok(Err(lost)) => {
@@ -305,53 +305,50 @@ impl Caller {
         tokio::pin!(reply);
         let evidence = tokio::select! {
             biased;
-            evidence = armed.reached() => Some(evidence),
-            early = &mut reply => match armed.seen() {
-                Some(evidence) => {
-                    self.fired(evidence);
-                    return self.after_early_reply(fault, early).await;
-                }
-                None => {
-                    if let Err(error) = armed.disarm(&self.place) {
-                        return self.trouble(error);
-                    }
-                    return self.told(early);
-                }
-            },
+            evidence = armed.reached() => evidence,
+            early = &mut reply => return self.early(fault, &armed, early).await,
         };
-        if let Some(evidence) = evidence {
-            match fault.deed {
-                Do::Crash => {
-                    self.crash().await;
-                    self.fired(format!("{evidence}; then the worker was killed"));
-                }
-                Do::Hold => {
-                    self.fired(evidence);
-                    self.held().await;
-                    if let Err(error) = armed.release(&self.place) {
-                        return self.trouble(error);
-                    }
-                }
-                Do::Pause => {
-                    self.pause();
-                    self.fired(format!("{evidence}; then the worker was stopped with SIGSTOP"));
-                    // It goes on where it stood once the worker is resumed.
-                    if let Err(error) = armed.release(&self.place) {
-                        return self.trouble(error);
-                    }
-                }
-                _ => self.fired(evidence),
+        match fault.deed {
+            Do::Crash => {
+                self.crash().await;
+                self.fired(format!("{evidence}; then the worker was killed"));
             }
+            Do::Hold => {
+                self.fired(evidence);
+                self.held().await;
+                if let Err(error) = armed.release(&self.place) {
+                    return self.trouble(error);
+                }
+            }
+            Do::Pause => {
+                self.pause();
+                self.fired(format!("{evidence}; then the worker was stopped with SIGSTOP"));
+                // It goes on where it stood once the worker is resumed.
+                if let Err(error) = armed.release(&self.place) {
+                    return self.trouble(error);
+                }
+            }
+            _ => self.fired(evidence),
         }
         self.told(reply.await)
     }
 
-    /// A server that replies before it stands at the point is still killed there.
-    async fn after_early_reply(&self, fault: Fault, early: Result<Outcome, Lost>) -> Outcome {
-        if fault.deed == Do::Crash {
-            self.crash().await;
+    /// The reply was there before the call was seen at the point: it failed there, or never came there.
+    async fn early(&self, fault: Fault, armed: &Armed, reply: Result<Outcome, Lost>) -> Outcome {
+        match armed.seen() {
+            Some(evidence) => {
+                if fault.deed == Do::Crash {
+                    self.crash().await;
+                }
+                self.fired(evidence);
+            }
+            None => {
+                if let Err(error) = armed.disarm(&self.place) {
+                    return self.trouble(error);
+                }
+            }
         }
-        self.told(early)
+        self.told(reply)
     }
 
     fn trouble(&self, error: crate::error::DriveError) -> Outcome {

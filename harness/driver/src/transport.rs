@@ -75,6 +75,11 @@ pub(crate) trait Link: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
+    /// The caller has no more patience; where the connection carried this one attempt, it is closed.
+    fn give_up(&self) -> Later<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Closes the connection, both ways.
     fn close(&self) -> Later<'_, ()>;
 

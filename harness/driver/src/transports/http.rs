@@ -105,6 +105,10 @@ impl Link for HttpLink {
         })
     }
 
+    fn give_up(&self) -> Later<'_, ()> {
+        self.close()
+    }
+
     fn close(&self) -> Later<'_, ()> {
         Box::pin(async move {
             self.free.store(false, Ordering::SeqCst);

@@ -5,6 +5,7 @@ mod bad_records;
 mod bad_scenarios;
 mod bad_targets;
 mod cannot_run;
+mod eras;
 mod exits;
 mod hostile;
 mod left;
