@@ -70,6 +70,24 @@ impl Armed {
     }
 }
 
+/// How long a call that nobody waits for any more may take to leave its point.
+const LEAVING: Duration = Duration::from_secs(1);
+
+/// Lets a call go on whose caller has left, and waits until it took notice, so that what it does then is
+/// done before anything is counted. A server that leaves its evidence lying is given the whole time.
+pub(crate) async fn let_go(place: &Place, hook: &Hook) -> Result<(), DriveError> {
+    let Some(release) = &hook.release else { return Ok(()) };
+    let reached = PathBuf::from(place.fill(&hook.reached, None)?);
+    place.write(release)?;
+    let gone = async {
+        while reached.exists() {
+            tokio::time::sleep(GLANCE).await;
+        }
+    };
+    let _ = tokio::time::timeout(LEAVING, gone).await;
+    Ok(())
+}
+
 fn remove(path: &PathBuf) -> Result<(), DriveError> {
     match std::fs::remove_file(path) {
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => Ok(()),

@@ -17,6 +17,7 @@ use crate::caller::{Attempt, Caller, Signals};
 use crate::clock::Watchdog;
 use crate::connect::Fleet;
 use crate::error::DriveError;
+use crate::hook;
 use crate::lock::Lock;
 use crate::oracle;
 use crate::place::{Place, Setting};
@@ -38,6 +39,8 @@ struct Standing {
     signals: Arc<Signals>,
     line: crate::connect::Line,
     hold: bool,
+    /// The point inside the server at which it stands.
+    point: Option<At>,
 }
 
 /// A play that is given up takes its calls with it.
@@ -164,7 +167,8 @@ impl Player {
         self.begun = true;
         let task = tokio::spawn(caller.attempt());
         let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
-        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold });
+        let point = fault.map(|fault| fault.at).filter(|at| hold && at.is_point());
+        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, point });
         self.until(&call.name, call.until).await;
         Ok(())
     }
@@ -221,7 +225,7 @@ impl Player {
             Act::Stop { worker } => self.fleet.stop(*worker).await,
             Act::Restart { worker } => self.fleet.restart(*worker).await?,
             Act::Release { call } => self.release(call),
-            Act::Abandon { call } => self.abandon(call).await,
+            Act::Abandon { call } => self.abandon(call).await?,
             Act::Resume { worker } => self.fleet.resume(*worker),
             Act::HoldLock => self.hold_lock().await?,
             Act::ReleaseLock => self.release_lock().await?,
@@ -259,7 +263,7 @@ impl Player {
         };
         let Some(bound) = bound.map(Limit::duration) else { return };
         let until = match to {
-            Side::JustInside => bound.mul_f64(0.6),
+            Side::JustInside => bound.mul_f64(0.55),
             Side::JustPast => bound.mul_f64(1.1),
         };
         tokio::time::sleep(until.saturating_sub(since)).await;
@@ -283,12 +287,17 @@ impl Player {
 
     /// The caller leaves: its task ends, and with it the connection. What the call stands at inside the
     /// server is let go, or it would stand there for ever.
-    async fn abandon(&mut self, call: &str) {
-        let Some(mut standing) = self.standing.remove(call) else { return };
+    async fn abandon(&mut self, call: &str) -> Result<(), DriveError> {
+        let Some(mut standing) = self.standing.remove(call) else { return Ok(()) };
         standing.task.abort();
         let _ = (&mut standing.task).await;
         standing.line.link.close().await;
         self.recorder.add(What::Abandoned { call: call.to_owned() });
+        if let Some(hook) = standing.point.and_then(|at| self.place.target().hook(at).cloned()) {
+            hook::let_go(&self.place, &hook).await?;
+            self.recorder.add(What::Released { call: call.to_owned() });
+        }
+        Ok(())
     }
 
     /// Nothing stands after the last step: holds end, paused workers go on, the lock is freed, access is

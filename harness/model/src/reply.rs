@@ -79,10 +79,16 @@ pub struct Answer {
     pub value: Value,
 }
 
-/// The class of a reply document by the declared rules, then by what the transport itself settles.
+/// The class of a reply document by the declared rules; where none of them is for `ok`, also by what the
+/// transport itself settles.
 pub fn classify(replies: &Replies, transport: Transport, document: &Value) -> Option<Class> {
     let declared = replies.rules.iter().find(|rule| rule.fits(document)).map(|rule| rule.class);
+    // Whoever says which replies are successes has said it of all of them.
+    let says_success = replies.rules.iter().any(|rule| rule.class == Class::Ok);
     declared.or_else(|| {
+        if says_success {
+            return None;
+        }
         let is_plain_success = match transport {
             Transport::McpStdio => {
                 let result = document.get("result")?;

@@ -67,7 +67,7 @@ pub async fn play(program: &Path, slots: Arc<Semaphore>) -> Result<Matrix, Failu
         let (target, defect, done) = joined.map_err(|error| Failure::Harness(error.to_string()))?;
         match defect {
             None => matrix.reference(target, &done?.report, &mut exercised),
-            Some(defect) => matrix.defect(target, defect, &done?.report),
+            Some(defect) => matrix.defect(defect, &done?.report),
         }
     }
     for clause in clauses::ALL.iter().filter(|clause| !exercised.contains(clause.id)) {
@@ -96,7 +96,7 @@ impl Matrix {
         }
     }
 
-    fn defect(&mut self, target: &str, defect: &str, report: &Report) {
+    fn defect(&mut self, defect: &str, report: &Report) {
         let row = self.defects.entry(defect.to_owned()).or_default();
         for case in &report.cases {
             let cell = row.entry(case.run.plan.scenario.clone()).or_default();
@@ -107,11 +107,7 @@ impl Matrix {
                     _ => continue,
                 };
             }
-            if let Some(trouble) = case.run.trouble() {
-                self.unclean.push(format!("{target}+{defect}, {}: {trouble}", case.run.plan.scenario));
-            }
         }
-        self.unclean.extend(report.failure.iter().map(|why| format!("{target}+{defect}: {why}")));
         row.retain(|_, cell| *cell != Cell::default());
     }
 
@@ -186,26 +182,42 @@ impl Matrix {
         cells.collect()
     }
 
-    /// The matrix as a page: what it is, and a line for each defect and scenario.
-    pub fn report(&self) -> String {
-        let heading = "# Kill matrix\n\nEach defect of the reference server, the scenarios that show it, the clauses \
-                       that are accused,\nand the clauses whose breaking those explain. Made by `nottwice matrix`; a \
-                       test compares it.\n\n";
-        heading.to_owned() + &self.table()
-    }
-
-    fn table(&self) -> String {
+    /// What was seen, as a table: a line for each defect and scenario.
+    pub fn table(&self) -> String {
         let mut text =
             String::from("| defect | scenario | accused | explained by that |\n|---|---|---|---|\n");
         for (defect, row) in &self.defects {
             for (scenario, cell) in row {
-                let list = |clauses: &BTreeSet<String>| {
-                    clauses.iter().map(|clause| format!("`{clause}`")).collect::<Vec<_>>().join(", ")
-                };
                 let (named, explained) = (list(&cell.named), list(&cell.explained));
                 text.push_str(&format!("| {defect} | {scenario} | {named} | {explained} |\n"));
             }
         }
         text
     }
+}
+
+fn list(clauses: &BTreeSet<String>) -> String {
+    clauses.iter().map(|clause| format!("`{clause}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What the scenarios promise to catch, as a page. Playing the matrix proves it; what is caught beyond that
+/// may depend on how things fall in time, so it is no part of the page.
+pub fn page(scenarios: &[Scenario]) -> String {
+    let mut rows: BTreeMap<&String, Vec<String>> = BTreeMap::new();
+    for scenario in scenarios {
+        for (defect, clauses) in &scenario.catches {
+            rows.entry(defect).or_default().push(format!("| {} | {} |", scenario.name, list(clauses)));
+        }
+    }
+    let mut text = String::from(
+        "# Kill matrix\n\nEach defect of the reference server, and the scenarios that must show it with the \
+         clauses that must be\naccused. `nottwice matrix` plays it and prints what else was seen; a test does \
+         the same.\n\n| defect | scenario | accused |\n|---|---|---|\n",
+    );
+    for (defect, cells) in rows {
+        for cell in cells {
+            text.push_str(&format!("| {defect} {cell}\n"));
+        }
+    }
+    text
 }

@@ -22,6 +22,9 @@ pub(super) static PERFORMED: Clause = Clause {
         "effect.acknowledged-exists",
         "effect.none-on-refusal",
         "effect.distinct-intents",
+        "effect.durable",
+        "contention.no-lost-effect",
+        "recovery.disconnect-is-not-undo",
         "scope.principal",
         "scope.workspace",
     ],
@@ -47,7 +50,16 @@ fn performed(story: &Story<'_>) -> Ruling {
             continue;
         }
         match outcome {
-            Outcome::Acked(_) => tally.held(),
+            Outcome::Acked(_) => {
+                let rows = |(_, ledger)| story.all_rows(ledger, identity).len();
+                let there = story.run.last_count().map(rows).unwrap_or(0) > 0;
+                tally.check(there, identity, [first.sent, seq], || {
+                    format!(
+                        "the first call `{}` ended as {outcome}, and nothing was ever committed",
+                        first.call
+                    )
+                });
+            }
             Outcome::Pending => {}
             Outcome::Unknown { why: Why::Unclassified | Why::Unreadable } => {
                 tally.untold(format!("no declared rule says what the reply to `{}` means", first.call));
@@ -115,11 +127,17 @@ fn at_most_once(story: &Story<'_>) -> Ruling {
                 let what = format!("one intent, attempted {} times, left {rows} effects", attempts.len());
                 tally.broken(identity, sent.chain([seq]).collect::<Vec<_>>(), what);
             }
+            // Over a store that stays empty nothing is shown, whatever the replies say.
+            None if counted.clone().all(|(_, rows, _)| rows == 0) && acknowledged(&attempts) => {}
             None if counted.count() > 0 => tally.held(),
             None => tally.untold("the effects were never counted"),
         }
     }
     tally.ruling("no intent was attempted")
+}
+
+fn acknowledged(attempts: &[&Attempt<'_>]) -> bool {
+    attempts.iter().any(|attempt| attempt.ended.is_some_and(|(_, outcome)| outcome.acked().is_some()))
 }
 
 /// A success names an effect that is at the store before the reply.
@@ -203,7 +221,13 @@ fn exists(story: &Story<'_>, attempt: &Attempt<'_>, tally: &mut Tally) {
     }
     // A row with another id under the right label is a matter of replaying, not of existing; an id
     // that no row at all has was invented.
+    let known = |id: &String| story.counts.iter().any(|c| c.ledger.effects.iter().any(|row| row.id == *id));
     let named = answer.id.as_ref().is_none_or(|id| ledger.effects.iter().any(|row| row.id == *id));
+    let ids = story.attempts.iter().filter_map(|other| other.said()?.acked()?.id.as_ref());
+    if !named && !ids.clone().any(known) {
+        let reason = "no reply names an id that the store has: compare `effects` and `[replies] id`";
+        return tally.untold(reason);
+    }
     tally.check(named, attempt.identity, events, || {
         format!("`{}` was told {outcome}, and the store has no effect of that id", attempt.call)
     });

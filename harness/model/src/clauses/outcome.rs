@@ -87,14 +87,20 @@ fn actionable(story: &Story<'_>) -> Ruling {
         };
         let essence = reply::essence(bytes);
         for (other, first, known, text) in &seen {
-            if *other != kind {
-                let apart = (class.is_some() && class != *known) || essence != *text;
-                tally.check(apart, attempt.identity, [first.sent, attempt.sent], || {
-                    format!(
-                        "`{}` ({other}) and `{}` ({kind}) got one and the same answer",
-                        first.call, attempt.call
-                    )
-                });
+            if *other == kind {
+                continue;
+            }
+            if essence == *text || (class.is_some() && class == *known) {
+                let what =
+                    format!("`{}` ({other}) and `{}` ({kind}) got one answer", first.call, attempt.call);
+                tally.broken(attempt.identity, [first.sent, attempt.sent], what);
+            } else if class.is_none() || known.is_none() {
+                tally.untold(format!(
+                    "no declared rule says what `{}` or `{}` was told",
+                    first.call, attempt.call
+                ));
+            } else {
+                tally.held();
             }
         }
         seen.push((kind, attempt, class, essence));
@@ -105,11 +111,10 @@ fn actionable(story: &Story<'_>) -> Ruling {
 /// Which kind of refusal an attempt asks for.
 fn provoked(story: &Story<'_>, attempt: &Attempt<'_>) -> Option<&'static str> {
     let arguments = story.run.plan.identities[attempt.identity].variants[attempt.variant].arguments;
-    if story.run.plan.key(attempt.identity).is_some() && !attempt.keyed {
-        return Some("no key");
-    }
+    let bare = story.run.plan.key(attempt.identity).is_some() && !attempt.keyed;
     match arguments {
-        Arguments::Forbidden => Some("forbidden arguments"),
+        _ if bare => Some("invalid"),
+        Arguments::Forbidden => Some("invalid"),
         Arguments::Other if attempt.variant != 0 => Some("a used key"),
         _ if attempt.revoked => Some("no access"),
         _ => None,

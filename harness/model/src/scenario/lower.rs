@@ -204,7 +204,13 @@ impl Reader<'_> {
             ActWord::Stop => Act::Stop { worker },
             ActWord::Restart => Act::Restart { worker },
             ActWord::Release => Act::Release { call: of()? },
-            ActWord::Abandon => Act::Abandon { call: of()? },
+            ActWord::Abandon => {
+                let call = of()?;
+                if let Some(open) = self.calls.get_mut(&call) {
+                    open.standing = false;
+                }
+                Act::Abandon { call }
+            }
             ActWord::Observe => Act::Observe,
             ActWord::Resume => Act::Resume { worker },
             ActWord::HoldLock => Act::HoldLock,

@@ -11,7 +11,7 @@ use crate::{Failure, campaign, shelf};
 pub(super) fn matrix(jobs: &Jobs) -> Result<Exit, Failure> {
     let program = shelf::this_program()?;
     let matrix: Matrix = block_on(matrix::play(&program, campaign::slots(jobs.jobs)))?;
-    print(&matrix.report())?;
+    print(&matrix.table())?;
     let complaints = matrix.complaints();
     for complaint in &complaints {
         warn(complaint);
