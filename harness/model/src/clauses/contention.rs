@@ -160,7 +160,7 @@ fn busy_retryable(story: &Story<'_>) -> Ruling {
     for (waiting, _) in story.put_off() {
         let (Some((seq, outcome)), Some(ended)) = (waiting.ended, waiting.ended_at) else { continue };
         let waited = Duration::from_nanos(ended.saturating_sub(waiting.sent_at));
-        let late = waited > timeout.with_tolerance();
+        let late = waited > timeout.with_tolerance() + own_time(story);
         match outcome {
             _ if late && story.lag > OWN_LAG => tally.untold("the harness itself was late"),
             Outcome::Unknown { why: Why::Unclassified } => {
@@ -177,6 +177,13 @@ fn busy_retryable(story: &Story<'_>) -> Ruling {
         }
     }
     tally.ruling("no call was put off by a lock")
+}
+
+/// How long the server takes for a call that nothing stands in the way of: no part of its waiting.
+fn own_time(story: &Story<'_>) -> Duration {
+    let free = story.attempts.iter().filter(|attempt| story.undisturbed(attempt));
+    let times = free.filter_map(|attempt| Some(attempt.ended_at?.saturating_sub(attempt.sent_at)));
+    Duration::from_nanos(times.max().unwrap_or(0))
 }
 
 /// When the lock is released the same key goes through, once.
