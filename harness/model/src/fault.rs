@@ -112,7 +112,4 @@ pub struct Fault {
     /// For `cut`: how many bytes of the message pass first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
-    /// For `between-writes`: which gap, counted from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gap: Option<u8>,
 }

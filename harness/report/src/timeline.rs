@@ -297,7 +297,6 @@ impl Teller<'_> {
 /// A fault in words.
 pub(crate) fn fault_words(fault: Fault) -> String {
     let bytes = fault.bytes.map(|bytes| format!(" after {}", counted(bytes, "byte")));
-    let gap = fault.gap.map(|gap| format!(" (gap {gap})"));
-    let (bytes, gap) = (bytes.unwrap_or_default(), gap.unwrap_or_default());
-    format!("{} at {}{gap}{bytes}", fault.deed.word(), fault.at.word())
+    let bytes = bytes.unwrap_or_default();
+    format!("{} at {}{bytes}", fault.deed.word(), fault.at.word())
 }

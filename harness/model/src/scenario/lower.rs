@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::written::{ActWord, WrittenScenario, WrittenStep};
 use super::{Act, Call, Scenario, Step, Until};
-use crate::fault::{At, Do, Fault};
+use crate::fault::{Do, Fault};
 use crate::input::{InputError, Source};
 
 /// What is known of the calls above the step that is read.
@@ -117,7 +117,7 @@ impl Reader<'_> {
 
     /// A fault must be possible where it stands, and carry only the words that belong to it.
     fn legal(&self, fault: &Spanned<Fault>) -> Result<(), InputError> {
-        let Fault { at, deed, bytes, gap } = *fault.get_ref();
+        let Fault { at, deed, bytes } = *fault.get_ref();
         let error = |message: String, cure: &str| Err(self.source.error(fault.span(), message, cure));
         if !deed.is_legal(at) {
             let legal: Vec<_> = Do::ALL.into_iter().filter(|deed| deed.is_legal(at)).map(Do::word).collect();
@@ -128,9 +128,6 @@ impl Reader<'_> {
         }
         if bytes.is_some() && deed != Do::Cut {
             return error("`bytes` belongs to `cut`".into(), "leave it out");
-        }
-        if gap.is_some() && at != At::BetweenWrites {
-            return error("`gap` belongs to `between-writes`".into(), "leave it out");
         }
         Ok(())
     }
