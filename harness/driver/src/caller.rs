@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{Outcome, What, Why};
-use nottwice_model::plan::Plan;
+use nottwice_model::plan::{Plan, PlannedCall};
 use nottwice_model::reply::{self, Class};
 use nottwice_model::target::{Credential, KeyPlace};
 use tokio::sync::{Notify, watch};
@@ -26,6 +26,21 @@ pub(crate) struct Attempt {
     pub(crate) worker: u8,
     pub(crate) request_id: u64,
     pub(crate) fault: Option<Fault>,
+}
+
+impl Attempt {
+    /// The attempt that a plan asks for.
+    pub(crate) fn of(call: &PlannedCall) -> Attempt {
+        Attempt {
+            call: call.name.clone(),
+            identity: call.identity,
+            variant: call.variant,
+            keyed: call.keyed,
+            worker: call.worker,
+            request_id: call.request_id,
+            fault: call.fault,
+        }
+    }
 }
 
 /// What the steps of a play and a standing call say to each other.
@@ -96,7 +111,8 @@ impl Caller {
             headers.push((name.clone(), value.clone()));
         }
         let arguments = plan.arguments(identity, variant, keyed);
-        Request { id: request_id, tool: plan.target.tool.clone(), arguments, headers }
+        let tool = plan.target.tool(plan.identities[identity].tool).clone();
+        Request { id: request_id, tool, arguments, headers }
     }
 
     /// How the call says for which workspace it is, beside its caller's credential.

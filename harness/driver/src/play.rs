@@ -11,7 +11,7 @@ use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
 use nottwice_model::target::{Credential, Era, Limit};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use crate::caller::{Attempt, Caller, Signals};
 use crate::clock::Watchdog;
@@ -117,10 +117,7 @@ fn secrets(setting: &Setting) -> Vec<String> {
 
 impl Player {
     async fn whole(&mut self, settled: bool) -> Result<(), DriveError> {
-        let first = self.plan.steps.iter().find_map(|step| match step {
-            PlannedStep::Call(call) => Some((call.worker, self.who(call.identity))),
-            _ => None,
-        });
+        let first = self.plan.calls().next().map(|call| (call.worker, self.who(call.identity)));
         if let Some((worker, who)) = first {
             self.fleet.line(worker, who, false).await?;
         }
@@ -129,6 +126,7 @@ impl Player {
         for step in &plan.steps {
             match step {
                 PlannedStep::Call(call) => self.call(call).await?,
+                PlannedStep::Together(calls) => self.together(calls).await?,
                 PlannedStep::Await(name) => self.wait(name).await,
                 PlannedStep::Act(act) => self.act(act).await?,
             }
@@ -153,15 +151,7 @@ impl Player {
         let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
         let second =
             if copies && by_connection { Some(self.fleet.line(call.worker, who, true).await?) } else { None };
-        let attempt = Attempt {
-            call: call.name.clone(),
-            identity: call.identity,
-            variant: call.variant,
-            keyed: call.keyed,
-            worker: call.worker,
-            request_id: call.request_id,
-            fault,
-        };
+        let attempt = Attempt::of(call);
         let signals = Signals::new();
         let caller = self.caller(line.clone(), second, attempt, signals.clone());
         self.begun = true;
@@ -170,6 +160,25 @@ impl Player {
         let point = fault.map(|fault| fault.at).filter(|at| hold && at.is_point());
         self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, point });
         self.until(&call.name, call.until).await;
+        Ok(())
+    }
+
+    /// Many callers at one time: every connection is open before the first request is sent.
+    async fn together(&mut self, calls: &[PlannedCall]) -> Result<(), DriveError> {
+        let apart = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
+        let mut callers = Vec::new();
+        for call in calls {
+            let line = self.fleet.line(call.worker, self.who(call.identity), apart).await?;
+            callers.push(self.caller(line, None, Attempt::of(call), Signals::new()));
+        }
+        self.begun = true;
+        let mut tasks = JoinSet::new();
+        for caller in callers {
+            tasks.spawn(caller.attempt());
+        }
+        while let Some(joined) = tasks.join_next().await {
+            note_panic(joined.err(), &self.recorder);
+        }
         Ok(())
     }
 
@@ -336,9 +345,11 @@ impl Player {
 
 /// Waits for a call's task. A panic in it is the harness's own failure and is written down as such.
 async fn finish(task: &mut JoinHandle<Outcome>, recorder: &Recorder) {
-    if let Err(panic) = task.await
-        && panic.is_panic()
-    {
+    note_panic(task.await.err(), recorder);
+}
+
+fn note_panic(error: Option<JoinError>, recorder: &Recorder) {
+    if error.is_some_and(|error| error.is_panic()) {
         recorder.add(What::Trouble { what: "the harness itself failed in a call".to_owned() });
     }
 }

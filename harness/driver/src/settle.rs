@@ -39,13 +39,9 @@ impl Player {
 
     /// Each identity that was attempted with its key, with the arguments that it was first attempted with.
     fn open(&self) -> Vec<Open> {
-        use nottwice_model::plan::PlannedStep;
         let mut open: Vec<Open> = Vec::new();
-        for step in &self.plan.steps {
-            if let PlannedStep::Call(call) = step
-                && call.keyed
-                && !open.iter().any(|known| known.identity == call.identity)
-            {
+        for call in self.plan.calls().filter(|call| call.keyed) {
+            if !open.iter().any(|known| known.identity == call.identity) {
                 open.push(Open { identity: call.identity, variant: call.variant, worker: call.worker });
             }
         }

@@ -67,9 +67,14 @@ async fn describe(setting: &Setting) -> Result<(Era, Value), DriveError> {
     for era in eras {
         match listed(setting, *era).await {
             Ok(tools) => {
-                let name = &setting.target.main().name;
-                let tool = tools.iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(name));
-                return tool.map(|tool| (*era, tool.clone())).ok_or_else(|| no_such_tool(name, &tools));
+                let named = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
+                let there = |name: &String| tools.iter().find(|tool| named(tool).as_ref() == Some(name));
+                let missing = setting.target.tools.values().find(|tool| there(&tool.name).is_none());
+                if let Some(missing) = missing {
+                    return Err(no_such_tool(&missing.name, &tools));
+                }
+                let main = there(&setting.target.main().name).expect("no tool is missing");
+                return Ok((*era, main.clone()));
             }
             Err(error) => failure = error,
         }

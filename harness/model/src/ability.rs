@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::fault::At;
-use crate::scenario::{Arguments, Place};
+use crate::scenario::{Arguments, Part, Place};
 
 /// One ability of a target, as it is written in `needs` and shown in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,8 @@ pub enum Ability {
     Release(At),
     /// A call can be made to fail at this point.
     ErrorAt(At),
+    /// The target has a tool that plays this part.
+    Tool(Part),
     /// The tool has arguments of this kind beside the base ones.
     Change(Arguments),
     /// The owner has a workspace of this kind beside its usual one.
@@ -72,6 +74,7 @@ impl fmt::Display for Ability {
             Ability::Point(at) => write!(f, "point:{}", at.word()),
             Ability::Release(at) => write!(f, "release:{}", at.word()),
             Ability::ErrorAt(at) => write!(f, "error:{}", at.word()),
+            Ability::Tool(part) => write!(f, "tool:{}", part.word()),
             Ability::Change(arguments) => write!(f, "change:{}", arguments.word()),
             Ability::Workspace(place) => write!(f, "workspace:{}", word_of(*place)),
             Ability::Lock => f.write_str("lock"),
@@ -108,6 +111,7 @@ impl Ability {
     pub fn all() -> Vec<Ability> {
         let mut all = vec![Ability::Key, Ability::KeyRequired, Ability::Restart, Ability::Connections];
         all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId]);
+        all.push(Ability::Tool(Part::Quiet));
         all.extend([Arguments::Other, Arguments::Detail, Arguments::Forbidden].map(Ability::Change));
         all.extend([Place::Second, Place::Foreign].map(Ability::Workspace));
         all.extend([
@@ -140,6 +144,7 @@ impl Ability {
             Ability::Point(at) => format!("declare a `[[hook]]` with point = \"{}\"", at.word()),
             Ability::Release(at) => format!("give the `[[hook]]` at \"{}\" a `release`", at.word()),
             Ability::ErrorAt(at) => format!("give the `[[hook]]` at \"{}\" an `error`", at.word()),
+            Ability::Tool(part) => format!("name it: `[tool.{}]`", part.word()),
             Ability::Change(arguments) => {
                 format!("give the tool such arguments: `[tool.main.change] {} = {{ … }}`", arguments.word())
             }

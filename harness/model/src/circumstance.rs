@@ -5,79 +5,121 @@
 
 use std::collections::BTreeSet;
 
-use crate::fault::Do;
-use crate::plan::{Plan, PlannedStep};
-use crate::scenario::{Act, Arguments, Connection, Place, Role, Until};
+use crate::fault::{At, Do, Fault};
+use crate::plan::{Identity, Plan, PlannedCall, PlannedStep};
+use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
 use crate::target::Transport;
 
 /// More intents than this in one plan are a crowd.
 const CROWD: usize = 10;
 
+/// Another process answers, with nothing of the memory of the first.
+const RESTARTED: [&str; 1] = ["other process"];
 /// A kill is a restart in worse weather.
-const KILLED: [&str; 2] = ["restart", "kill"];
+const KILLED: [&str; 2] = ["other process", "kill"];
+/// Calls that overlap contend for the store, as with somebody else who holds its lock.
+const OVERLAPPING: [&str; 2] = ["overlap", "store locked"];
 
 /// The circumstances of a plan, each as a word.
 pub fn of(plan: &Plan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let by_connection = plan.target.transport == Transport::Http;
     let mut request_ids = BTreeSet::new();
     for step in &plan.steps {
         match step {
-            PlannedStep::Call(call) => {
-                if let Some(fault) = call.fault {
-                    found.insert(format!("{} {}", fault.at.word(), fault.deed.word()));
-                    if fault.deed == Do::Crash {
-                        found.extend(KILLED.map(str::to_owned));
-                    }
-                    // Over stdio the one connection is the process.
-                    if fault.deed == Do::Cut {
-                        found.insert(if by_connection { "new connection" } else { "restart" }.to_owned());
-                    }
-                }
-                if call.until != Until::Answered {
-                    found.insert("overlap".to_owned());
-                    found.extend(by_connection.then(|| "new connection".to_owned()));
-                }
-                if call.worker > 1 {
-                    found.insert("other worker".to_owned());
-                }
-                if call.connection == Connection::New {
-                    found.insert("new connection".to_owned());
-                }
-                if plan.identities[call.identity].role == Role::Other {
-                    found.insert("second principal".to_owned());
-                }
-                let arguments = plan.identities[call.identity].variants[call.variant].arguments;
-                if arguments != Arguments::Base {
-                    found.insert(format!("{} arguments", arguments.word()));
-                }
-                if plan.identities[call.identity].place != Place::Home {
-                    found.insert("other workspace".to_owned());
-                }
-                if plan.identities[call.identity].key.is_some() && !call.keyed {
-                    found.insert("missing key".to_owned());
-                }
-                if !request_ids.insert(call.request_id) {
-                    found.insert("reused request id".to_owned());
-                }
+            PlannedStep::Call(call) => of_call(plan, call, &mut found),
+            PlannedStep::Together(calls) => {
+                calls.iter().for_each(|call| of_call(plan, call, &mut found));
+                add(&mut found, &OVERLAPPING);
+                add(&mut found, &["burst"]);
+                add(&mut found, if by_connection(plan) { &["new connection"] } else { &[] });
             }
-            PlannedStep::Act(Act::Kill { .. }) => found.extend(KILLED.map(str::to_owned)),
-            PlannedStep::Act(Act::Stop { .. } | Act::Restart { .. }) => found.extend(["restart".to_owned()]),
-            PlannedStep::Act(Act::Abandon { .. }) => {
-                found.extend(["abandoned", "new connection"].map(str::to_owned));
-            }
-            PlannedStep::Act(Act::HoldLock) => found.extend(["store locked".to_owned()]),
-            PlannedStep::Act(Act::Pass { .. }) => found.extend(["time passes".to_owned()]),
-            PlannedStep::Act(Act::Revoke) => found.extend(["access revoked".to_owned()]),
-            PlannedStep::Act(_) | PlannedStep::Await(_) => {}
+            PlannedStep::Act(act) => of_act(act, &mut found),
+            PlannedStep::Await(_) => {}
         }
+    }
+    if plan.calls().any(|call| !request_ids.insert(call.request_id)) {
+        found.insert("reused request id".to_owned());
     }
     if plan.identities.len() > CROWD {
         found.insert("many others".to_owned());
     }
     let intents: BTreeSet<_> = plan.identities.iter().map(|identity| identity.variants[0].label).collect();
     if intents.len() < plan.identities.len() {
-        found.insert("equal arguments".to_owned());
+        add(&mut found, &["key and content differ"]);
+    }
+    if found.contains("other process") && by_connection(plan) {
+        add(&mut found, &["new connection"]);
     }
     found
+}
+
+fn add(found: &mut BTreeSet<String>, words: &[&str]) {
+    found.extend(words.iter().map(|word| (*word).to_owned()));
+}
+
+/// Whether a new connection is less than a new process.
+fn by_connection(plan: &Plan) -> bool {
+    plan.target.transport == Transport::Http
+}
+
+fn of_call(plan: &Plan, call: &PlannedCall, found: &mut BTreeSet<String>) {
+    let Identity { role, tool, place, key, variants, .. } = &plan.identities[call.identity];
+    if let Some(fault) = call.fault {
+        of_fault(plan, fault, found);
+    }
+    let overlaps = call.until != Until::Answered;
+    add(found, if overlaps { &OVERLAPPING } else { &[] });
+    add(found, match variants[call.variant].arguments {
+        Arguments::Base => &[],
+        Arguments::Other => &["key and content differ"],
+        Arguments::Detail => &["key and content differ", "detail arguments"],
+        Arguments::Forbidden => &["forbidden arguments"],
+    });
+    let words = [
+        (overlaps && by_connection(plan), "new connection"),
+        (call.connection == Connection::New, "new connection"),
+        (call.worker > 1, "other process"),
+        (call.worker > 1, "other worker"),
+        (*role == Role::Other, "other scope"),
+        (*place != Place::Home, "other scope"),
+        (*place != Place::Home, "other workspace"),
+        (*tool != Part::Main, "other tool"),
+        (key.is_some() && !call.keyed, "missing key"),
+    ];
+    words.iter().filter(|(is, _)| *is).for_each(|(_, word)| add(found, &[word]));
+}
+
+fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
+    let at = |deed: Do| format!("{} {}", fault.at.word(), deed.word());
+    match fault.deed {
+        // A call that is held overlaps with others; where it has begun to write it shows them what an error
+        // would leave. One that is paused overlaps on a worker that is slow.
+        Do::Hold if matches!(fault.at, At::BetweenWrites | At::BeforeCommit | At::AfterCommit) => {
+            found.extend([at(Do::Error)]);
+        }
+        Do::Hold => {}
+        Do::Pause => add(found, &["overlap", "store locked", "pause"]),
+        // A crash is an error after which nothing of the process is left.
+        Do::Crash => {
+            found.extend([at(Do::Error), at(Do::Crash)]);
+            add(found, &KILLED);
+        }
+        deed => drop(found.insert(at(deed))),
+    }
+    // Over stdio the one connection is the process.
+    if fault.deed == Do::Cut {
+        add(found, if by_connection(plan) { &["new connection"] } else { &RESTARTED });
+    }
+}
+
+fn of_act(act: &Act, found: &mut BTreeSet<String>) {
+    add(found, match act {
+        Act::Kill { .. } => &KILLED,
+        Act::Stop { .. } | Act::Restart { .. } => &RESTARTED,
+        Act::Abandon { .. } => &["abandoned", "new connection"],
+        Act::HoldLock => &["store locked"],
+        Act::Pass { .. } => &["time passes"],
+        Act::Revoke => &["access revoked"],
+        _ => &[],
+    });
 }

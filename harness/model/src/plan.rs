@@ -1,16 +1,17 @@
 //! A scenario for one target with every choice made: printable, storable, replayable.
 
-use std::collections::BTreeMap;
+mod name;
+mod need;
+mod planner;
 
-use chacha20::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ability::Ability;
+pub use self::need::needs;
+pub use self::planner::plan;
 use crate::circumstance;
-use crate::fault::{Do, Fault};
-use crate::scenario::{Act, Arguments, Bound, Call, Connection, KeyForm, Place, Role, Scenario, Step, Until};
+use crate::fault::Fault;
+use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
 use crate::survey::Survey;
 use crate::target::{KeyPlace, TargetFacts, Tool};
 use crate::template;
@@ -45,6 +46,9 @@ pub struct Identity {
     pub intent: String,
     /// Who calls.
     pub role: Role,
+    /// Which tool is called.
+    #[serde(default)]
+    pub tool: Part,
     /// For which workspace.
     pub place: Place,
     /// The number of its key; absent where the target takes none.
@@ -68,6 +72,8 @@ pub struct Variant {
 pub enum PlannedStep {
     /// One attempt.
     Call(PlannedCall),
+    /// Attempts that begin at one time and are waited for together.
+    Together(Vec<PlannedCall>),
     /// Wait for a call that was left standing.
     Await(String),
     /// Something done to the server or by the harness.
@@ -97,211 +103,13 @@ pub struct PlannedCall {
     pub until: Until,
 }
 
-/// Plans a scenario for a target. Pure: the same four values give the same plans.
-///
-/// # Errors
-/// The first ability that the scenario needs and the target lacks.
-pub fn plan(
-    scenario: &Scenario,
-    facts: &TargetFacts,
-    survey: &Survey,
-    seed: u64,
-    nonce: u64,
-) -> Result<Vec<Plan>, Ability> {
-    if let Some(missing) = needs(scenario).into_iter().find(|need| !survey.abilities.contains_key(need)) {
-        return Err(missing);
-    }
-    let mut planner = Planner { facts, identities: Vec::new(), intents: BTreeMap::new(), keys: 0, labels: 0 };
-    let mut request_ids: BTreeMap<String, u64> = BTreeMap::new();
-    let mut steps = Vec::new();
-    for step in scenario.steps.iter().flat_map(spread) {
-        steps.push(match step {
-            Step::Await(call) => PlannedStep::Await(call),
-            Step::Act(act) => PlannedStep::Act(act),
-            Step::Call(call) => {
-                let own = FIRST_REQUEST_ID + request_ids.len() as u64;
-                let id = call.request_id_of.as_ref().map_or(own, |of| request_ids[of]);
-                request_ids.insert(call.name.clone(), id);
-                PlannedStep::Call(planner.call(&call, id))
-            }
-        });
-    }
-    let (keys, labels) = names(seed, nonce, planner.keys, planner.labels);
-    Ok(vec![Plan {
-        scenario: scenario.name.clone(),
-        seed,
-        nonce,
-        target: facts.clone(),
-        survey: survey.clone(),
-        keys,
-        labels,
-        identities: planner.identities,
-        steps,
-    }])
-}
-
-/// A step as the player takes it: other intents that fill the store are ordinary calls.
-fn spread(step: &Step) -> Vec<Step> {
-    let Step::Act(Act::Fill { times }) = step else { return vec![step.clone()] };
-    let other = |number| Step::Call(Call::plain(format!("other {number}")));
-    (1..=*times).map(other).collect()
-}
-
 /// Ids below this one belong to the harness itself: the handshake and the settling retries of a connection.
 pub const FIRST_REQUEST_ID: u64 = 1_000;
-
-/// What a scenario needs: what its steps imply, and what it says beyond that.
-pub fn needs(scenario: &Scenario) -> Vec<Ability> {
-    let mut needs: Vec<Ability> = scenario.needs.iter().copied().collect();
-    for step in &scenario.steps {
-        match step {
-            Step::Call(call) => needs.extend(call_needs(call)),
-            Step::Act(Act::Kill { .. } | Act::Stop { .. } | Act::Restart { .. }) => {
-                needs.push(Ability::Restart)
-            }
-            Step::Act(Act::Resume { .. }) => needs.push(Ability::Restart),
-            Step::Act(Act::Abandon { .. }) => needs.push(Ability::Connections),
-            Step::Act(Act::HoldLock | Act::ReleaseLock) => needs.push(Ability::Lock),
-            Step::Act(Act::Pass { limit: Bound::Retention, .. }) => needs.push(Ability::Retention),
-            Step::Act(Act::Pass { limit: Bound::Lease, .. }) => needs.push(Ability::Lease),
-            Step::Act(Act::Revoke | Act::Grant) => needs.push(Ability::Access),
-            Step::Act(Act::Fill { .. }) => needs.push(Ability::Key),
-            Step::Act(Act::Release { .. } | Act::Observe) | Step::Await(_) => {}
-        }
-    }
-    needs
-}
-
-fn call_needs(call: &Call) -> Vec<Ability> {
-    let mut needs = Vec::new();
-    if call.role == Role::Other {
-        needs.push(Ability::Principals(2));
-    }
-    if call.key_of.is_some() || call.key == KeyForm::Missing {
-        needs.push(Ability::Key);
-    }
-    if call.arguments != Arguments::Base {
-        needs.push(Ability::Change(call.arguments));
-    }
-    if call.workspace != Place::Home {
-        needs.push(Ability::Workspace(call.workspace));
-    }
-    if call.worker > 1 {
-        needs.push(Ability::Workers(call.worker));
-    }
-    if call.connection == Connection::New {
-        needs.push(Ability::Connections);
-    }
-    if call.request_id_of.is_some() {
-        needs.push(Ability::RequestId);
-    }
-    if let Some(Fault { at, deed, .. }) = call.fault {
-        if deed == Do::Crash {
-            needs.push(Ability::Restart);
-        }
-        if at.is_point() {
-            needs.push(match deed {
-                Do::Error => Ability::ErrorAt(at),
-                Do::Hold => Ability::Release(at),
-                _ => Ability::Point(at),
-            });
-            if deed == Do::Pause {
-                needs.extend([Ability::Restart, Ability::Release(at)]);
-            }
-        }
-    }
-    needs
-}
-
-struct Planner<'a> {
-    facts: &'a TargetFacts,
-    identities: Vec<Identity>,
-    intents: BTreeMap<String, usize>,
-    keys: usize,
-    labels: usize,
-}
-
-impl Planner<'_> {
-    fn call(&mut self, call: &Call, request_id: u64) -> PlannedCall {
-        let identity = match self.intents.get(&call.intent) {
-            Some(known) => *known,
-            None => self.identity(call),
-        };
-        PlannedCall {
-            name: call.name.clone(),
-            identity,
-            variant: self.variant(identity, call.arguments),
-            keyed: self.identities[identity].key.is_some() && call.key == KeyForm::Own,
-            worker: call.worker,
-            connection: call.connection,
-            request_id,
-            fault: call.fault,
-            until: call.until,
-        }
-    }
-
-    fn identity(&mut self, call: &Call) -> usize {
-        let key = match &call.key_of {
-            Some(other) => self.identities[self.intents[other]].key,
-            None if self.facts.key.at == KeyPlace::None => None,
-            None => {
-                self.keys += 1;
-                Some(self.keys - 1)
-            }
-        };
-        let label = match &call.arguments_of {
-            Some(other) => self.identities[self.intents[other]].variants[0].label,
-            None => self.fresh_label(),
-        };
-        let variants = vec![Variant { label, arguments: call.arguments }];
-        let (intent, role, place) = (call.intent.clone(), call.role, call.workspace);
-        self.identities.push(Identity { intent, role, place, key, variants });
-        let number = self.identities.len() - 1;
-        self.intents.insert(call.intent.clone(), number);
-        number
-    }
-
-    fn variant(&mut self, identity: usize, arguments: Arguments) -> usize {
-        let known = &self.identities[identity].variants;
-        if let Some(found) = known.iter().position(|variant| variant.arguments == arguments) {
-            return found;
-        }
-        let shared = known[0].label;
-        let change = self.facts.tool.change.get(&arguments);
-        let tells_apart =
-            change.is_some_and(|members| members.values().any(|value| value.to_string().contains("{label}")));
-        let label = if tells_apart { self.fresh_label() } else { shared };
-        self.identities[identity].variants.push(Variant { label, arguments });
-        self.identities[identity].variants.len() - 1
-    }
-
-    fn fresh_label(&mut self) -> usize {
-        self.labels += 1;
-        self.labels - 1
-    }
-}
-
-/// Keys are UUIDs (version 4) and labels `nt-…`, all of one length so that none is a part of another.
-fn names(seed: u64, nonce: u64, keys: usize, labels: usize) -> (Vec<String>, Vec<String>) {
-    let mut state = [0; 32];
-    state[..8].copy_from_slice(&seed.to_le_bytes());
-    state[8..16].copy_from_slice(&nonce.to_le_bytes());
-    let mut random = ChaCha8Rng::from_seed(state);
-    let mut key = || {
-        let mut bytes = [0; 16];
-        random.fill_bytes(&mut bytes);
-        uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
-    };
-    let keys = (0..keys).map(|_| key()).collect();
-    let stem = random.next_u32();
-    let labels = (0..labels).map(|number| format!("nt-{stem:08x}-{number:03}")).collect();
-    (keys, labels)
-}
 
 impl Plan {
     /// The same plan with fresh keys and labels.
     pub fn renewed(&self, nonce: u64) -> Plan {
-        let (keys, labels) = names(self.seed, nonce, self.keys.len(), self.labels.len());
+        let (keys, labels) = name::names(self.seed, nonce, self.keys.len(), self.labels.len());
         Plan { nonce, keys, labels, ..self.clone() }
     }
 
@@ -309,7 +117,7 @@ impl Plan {
     pub fn arguments(&self, identity: usize, variant: usize, keyed: bool) -> Value {
         let of = &self.identities[identity];
         let Variant { label, arguments: kind } = &of.variants[variant];
-        let Tool { arguments, change, .. } = &self.target.tool;
+        let Tool { arguments, change, .. } = self.target.tool(of.tool);
         let key = of.key.filter(|_| keyed).map(|number| self.keys[number].as_str());
         let words = [("label", self.labels[*label].as_str()), ("key", key.unwrap_or_default())];
         let mut filled = template::fill_json(arguments, &words);
@@ -337,6 +145,15 @@ impl Plan {
         let Identity { role, place, .. } = &self.identities[identity];
         let mut names = self.target.scopes.iter();
         names.find(|name| name.role == *role && name.place == *place).map(|name| name.scope.as_str())
+    }
+
+    /// Every planned attempt, in the order of the steps.
+    pub fn calls(&self) -> impl Iterator<Item = &PlannedCall> {
+        self.steps.iter().flat_map(|step| match step {
+            PlannedStep::Call(call) => std::slice::from_ref(call),
+            PlannedStep::Together(calls) => calls.as_slice(),
+            PlannedStep::Await(_) | PlannedStep::Act(_) => &[],
+        })
     }
 
     /// What is hard about this plan, in words that can be compared between plans.

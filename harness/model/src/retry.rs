@@ -4,6 +4,7 @@ use crate::attempt::Attempt;
 use crate::clause::Tally;
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
+use crate::scenario::Part;
 use crate::story::{Age, Story};
 
 /// What lies between the attempt that made the result and its retry. Exactly one clause asks for each.
@@ -11,6 +12,8 @@ use crate::story::{Age, Story};
 pub enum Between {
     /// Nothing but a new request id.
     Nothing,
+    /// Nothing, and the first answer was one that is hard to retain.
+    HardAnswer,
     /// A conflict under the same key, which was refused.
     RefusedConflict,
     /// Most of the window in which the receipt is kept.
@@ -107,6 +110,8 @@ fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Betwe
         Between::NewConnection
     } else if meanwhile.any(|other| other.variant != first.variant && is_conflict(other)) {
         Between::RefusedConflict
+    } else if story.run.plan.identities[first.identity].tool == Part::Quiet {
+        Between::HardAnswer
     } else {
         Between::Nothing
     }

@@ -50,6 +50,8 @@ pub struct Call {
     pub intent: String,
     /// Who calls.
     pub role: Role,
+    /// Which tool of the target is called.
+    pub tool: Part,
     /// Which worker is called, counted from 1.
     pub worker: u8,
     /// Over which connection.
@@ -70,6 +72,31 @@ pub struct Call {
     pub fault: Option<Fault>,
     /// When the step ends.
     pub until: Until,
+    /// How often the same request is sent at one time, each over a connection of its own.
+    pub times: u16,
+    /// Over how many workers those are spread, in turn.
+    pub workers: u8,
+}
+
+/// The part that a tool of the target plays in scenarios.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// It makes the effect; every call is to it unless it says otherwise.
+    #[default]
+    Main,
+    /// It makes an effect of the same kind and answers with an empty body, which is hard to retain.
+    Quiet,
+}
+
+impl Part {
+    /// The word as it is written in scenarios and targets.
+    pub fn word(self) -> &'static str {
+        match self {
+            Part::Main => "main",
+            Part::Quiet => "quiet",
+        }
+    }
 }
 
 /// Who calls, in words that every target can fill.
@@ -245,6 +272,7 @@ impl Call {
             intent: name.clone(),
             name,
             role: Role::default(),
+            tool: Part::default(),
             worker: 1,
             connection: Connection::default(),
             key: KeyForm::default(),
@@ -255,6 +283,8 @@ impl Call {
             request_id_of: None,
             fault: None,
             until: Until::default(),
+            times: 1,
+            workers: 1,
         }
     }
 }

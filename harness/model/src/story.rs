@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::attempt::Attempt;
 use crate::history::{Outcome, What};
 use crate::ledger::{Ledger, Row};
-use crate::plan::{Identity, PlannedCall, PlannedStep};
+use crate::plan::{Identity, PlannedCall};
 use crate::run::Run;
-use crate::scenario::{Arguments, Bound, Connection, Place, Role};
+use crate::scenario::{Arguments, Bound, Connection, Place, Role, Side};
 
 /// One count of the stores, which speaks of some moment between its beginning and its end.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +38,10 @@ pub struct Story<'r> {
     pub counts: Vec<Count<'r>>,
     /// When the faults stopped.
     pub settling: Option<usize>,
-    /// When time was let pass.
+    /// When the window of a receipt was let pass.
     pub passed: Vec<usize>,
+    /// When a lease was let run out.
+    pub leases_passed: Vec<usize>,
     /// When a lock on the store was held: from, to, and whether it was still held at the end.
     pub locks: Vec<(usize, usize, bool)>,
     /// When a process was asked to stop.
@@ -64,10 +66,7 @@ pub enum Age {
 impl<'r> Story<'r> {
     /// Reads a run.
     pub fn of(run: &'r Run) -> Story<'r> {
-        let calls = run.plan.steps.iter().filter_map(|step| match step {
-            PlannedStep::Call(call) => Some((call.name.as_str(), call)),
-            _ => None,
-        });
+        let calls = run.plan.calls().map(|call| (call.name.as_str(), call));
         let mut story = Story {
             run,
             attempts: Vec::new(),
@@ -77,6 +76,7 @@ impl<'r> Story<'r> {
             counts: Vec::new(),
             settling: None,
             passed: Vec::new(),
+            leases_passed: Vec::new(),
             locks: Vec::new(),
             asked_to_stop: Vec::new(),
             lag: 0,
@@ -106,6 +106,8 @@ impl<'r> Story<'r> {
             What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
             What::Access { revoked } => self.revoked = *revoked,
             What::Passed { limit: Bound::Retention, .. } => self.passed.push(seq),
+            What::Passed { limit: Bound::Lease, to: Side::JustPast } => self.leases_passed.push(seq),
+            What::Passed { limit: Bound::Lease, .. } => {}
             What::LockHeld { .. } => self.locks.push((seq, usize::MAX, false)),
             What::LockFreed { held } => {
                 if let Some((_, to, to_the_end)) = self.locks.last_mut() {

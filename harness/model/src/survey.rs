@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::ability::Ability;
 use crate::reply::Class;
-use crate::scenario::Role;
+use crate::scenario::{Part, Role};
 use crate::target::{Credential, Era, Hook, KeyPlace, Target, Transport};
 
 /// What a target can do, each with the evidence for it.
@@ -54,9 +54,12 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
         (marked, Ability::ReplayMarker, "[[replies.rule]] class = \"replayed\""),
     ];
     let simple = simple.into_iter().filter(|(has, ..)| *has).map(|(_, ability, line)| (ability, line));
+    let tools = target.tools.keys().filter(|part| **part != Part::Main);
+    let tools = tools.map(|part| (Ability::Tool(*part), "[tool]"));
     let changes = target.main().change.keys().map(|kind| (Ability::Change(*kind), "[tool.main.change]"));
     let places = target.workspaces.iter().map(|w| (Ability::Workspace(w.place), "[[workspace]]"));
-    let all = simple.chain(changes).chain(places).chain(target.hooks.iter().flat_map(at_hook));
+    let workers = (3..=target.promise.workers).map(|n| (Ability::Workers(n), "[promise] workers"));
+    let all = simple.chain(workers).chain(tools).chain(changes).chain(places).chain(target.hooks.iter().flat_map(at_hook));
     all.map(|(ability, line)| (ability, line.to_owned())).collect()
 }
 

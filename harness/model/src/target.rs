@@ -23,7 +23,7 @@ pub use self::place::{FileWrite, Hook, Store};
 use crate::clauses;
 use crate::fault::At;
 use crate::input::{InputError, Source};
-use crate::scenario::{Arguments, Place, Role};
+use crate::scenario::{Arguments, Part, Place, Role};
 
 /// A target file, validated.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -45,9 +45,9 @@ pub struct Target {
     pub files: Vec<StateFile>,
     /// How it is reached.
     pub reach: Reach,
-    /// The tools that may be called, by the part they play; `main` makes the effect.
+    /// The tools that may be called, by the part they play; nothing else is ever called.
     #[serde(rename = "tool")]
-    pub tools: BTreeMap<String, Tool>,
+    pub tools: BTreeMap<Part, Tool>,
     /// Where the idempotency key sits.
     #[serde(default)]
     pub key: Key,
@@ -205,8 +205,8 @@ pub struct TargetFacts {
     pub transport: Transport,
     /// How its effects are counted: the query, or the command.
     pub counts: Vec<String>,
-    /// The tool that makes the effect.
-    pub tool: Tool,
+    /// The tools that may be called, by the part they play.
+    pub tools: BTreeMap<Part, Tool>,
     /// Where the key sits.
     pub key: Key,
     /// The scope column's value, by role and workspace.
@@ -235,7 +235,7 @@ impl Target {
             file: file.to_owned(),
             counts: self.stores.iter().filter_map(Store::counts).collect(),
             transport: self.reach.transport,
-            tool: self.main().clone(),
+            tools: self.tools.clone(),
             key: self.key.clone(),
             scopes: self.scopes(),
             promise: self.promise.clone(),
@@ -256,12 +256,19 @@ impl Target {
 
     /// The tool that makes the effect.
     pub fn main(&self) -> &Tool {
-        self.tools.get("main").expect("checked when the file was read")
+        self.tools.get(&Part::Main).expect("checked when the file was read")
     }
 
     /// The hook at a place, if the target has one.
     pub fn hook(&self, at: At) -> Option<&Hook> {
         self.hooks.iter().find(|hook| hook.point == at)
+    }
+}
+
+impl TargetFacts {
+    /// The tool that plays a part. Plans are made only for parts that the target names.
+    pub fn tool(&self, part: Part) -> &Tool {
+        self.tools.get(&part).expect("the plan asked for this ability")
     }
 }
 

@@ -1,14 +1,13 @@
 //! Every clause on a run, and many runs folded into one verdict on a target.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::ability::Ability;
-use crate::clause::{Clause, Ruling};
+use crate::clause::{Clause, Harm, Ruling};
 use crate::clauses;
 use crate::history::{Outcome, What};
-use crate::plan::PlannedStep;
 use crate::reply::Class;
 use crate::run::Run;
 use crate::story::Story;
@@ -46,8 +45,7 @@ struct Doubt {
 impl Doubt {
     fn of(run: &Run) -> Doubt {
         let interrupted = (!run.complete).then(|| "the run was interrupted".to_owned());
-        let unfired = run.plan.steps.iter().find_map(|step| {
-            let PlannedStep::Call(call) = step else { return None };
+        let unfired = run.plan.calls().find_map(|call| {
             let fault = call.fault?;
             let fired = run.history.events.iter().any(|event| match &event.what {
                 What::Fired { call: of, .. } => *of == call.name,
@@ -148,21 +146,34 @@ pub fn explains(root: &str, id: &str) -> bool {
 /// Verdicts of several runs of one target: a promise that is broken in calm weather also explains its
 /// followers in worse weather, which within one run nobody could know.
 pub fn block_across(cases: &mut [(&Run, Verdict)]) {
-    let roots: Vec<_> = cases
-        .iter()
-        .map(|(run, verdict)| {
-            (run.plan.circumstances(), verdict.roots().map(str::to_owned).collect::<Vec<_>>())
-        })
-        .collect();
+    let roots = |(run, verdict): &(&Run, Verdict)| {
+        let weather = run.plan.circumstances();
+        verdict.roots().map(|id| (weather.clone(), id.to_owned())).collect::<Vec<_>>()
+    };
+    let roots: Vec<_> = cases.iter().flat_map(roots).collect();
     for (run, verdict) in cases.iter_mut() {
         let weather = run.plan.circumstances();
-        let calmer = roots.iter().filter(|(other, _)| other.is_subset(&weather) && *other != weather);
-        let known: Vec<&String> = calmer.flat_map(|(_, roots)| roots).collect();
         for (id, ruling) in &mut verdict.rulings {
             let Ruling::Broken { findings } = ruling else { continue };
-            if let Some(root) = known.iter().find(|root| explains(root, id)) {
-                *ruling = Ruling::Blocked { by: (*root).clone(), findings: std::mem::take(findings) };
+            let blamed = roots.iter().find(|(other, root)| blames(root, other, id, &weather));
+            if let Some((_, root)) = blamed {
+                *ruling = Ruling::Blocked { by: root.clone(), findings: std::mem::take(findings) };
             }
         }
+    }
+}
+
+/// Whether a root that was found in one run explains a breach in another.
+fn blames(root: &str, calm: &BTreeSet<String>, id: &str, weather: &BTreeSet<String>) -> bool {
+    let form = |id: &str| clauses::find(id).is_some_and(|clause| clause.harm >= Harm::WrongClass);
+    // An answer of the wrong form has it in any weather.
+    let anywhere = form(root) && form(id);
+    // In calmer weather it explains what it is presupposed by, and also what presupposes less: of two
+    // related promises the one that breaks without any trouble says most.
+    let calmer = calm.is_subset(weather) && calm != weather;
+    match (anywhere || calm == weather, calmer) {
+        (_, true) => explains(root, id) || explains(id, root),
+        (true, false) => explains(root, id),
+        (false, false) => false,
     }
 }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use nottwice_driver::Setting;
 use nottwice_model::clause::Ruling;
 use nottwice_model::clauses;
-use nottwice_model::report::Report;
+use nottwice_model::report::{Report, Standing};
 use nottwice_model::scenario::Scenario;
+use nottwice_model::verdict;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -38,8 +39,10 @@ pub struct Cell {
 pub struct Matrix {
     /// The shipped scenarios.
     pub scenarios: Vec<Scenario>,
-    /// What was said of each defect, over all targets.
+    /// What was said of each defect, over all targets, each scenario judged by itself.
     pub defects: BTreeMap<String, Row>,
+    /// What is left accused of each defect on each target, all its scenarios judged together.
+    pub roots: BTreeMap<(String, &'static str), BTreeSet<String>>,
     /// What was wrong with the reference, or could not be told.
     pub unclean: Vec<String>,
 }
@@ -49,7 +52,9 @@ pub struct Matrix {
 /// # Errors
 /// The harness itself failed.
 pub async fn play(program: &Path, slots: Arc<Semaphore>) -> Result<Matrix, Failure> {
-    let mut matrix = Matrix { scenarios: shelf::scenarios()?, defects: BTreeMap::new(), unclean: Vec::new() };
+    let scenarios = shelf::scenarios()?;
+    let (defects, roots, unclean) = Default::default();
+    let mut matrix = Matrix { scenarios, defects, roots, unclean };
     let mut playing = JoinSet::new();
     for target in TARGETS {
         let defects = nottwice_fixtures::defects().iter().map(|defect| Some(defect.name));
@@ -67,7 +72,11 @@ pub async fn play(program: &Path, slots: Arc<Semaphore>) -> Result<Matrix, Failu
         let (target, defect, done) = joined.map_err(|error| Failure::Harness(error.to_string()))?;
         match defect {
             None => matrix.reference(target, &done?.report, &mut exercised),
-            Some(defect) => matrix.defect(defect, &done?.report),
+            Some(defect) => {
+                let report = done?.report;
+                matrix.roots.insert((defect.to_owned(), target), accused(&report));
+                matrix.defect(defect, &report);
+            }
         }
     }
     matrix.play_missed(program, &slots).await?;
@@ -127,7 +136,7 @@ impl Matrix {
         let row = self.defects.entry(defect.to_owned()).or_default();
         for case in &report.cases {
             let cell = row.entry(case.run.plan.scenario.clone()).or_default();
-            for (clause, ruling) in &case.verdict.rulings {
+            for (clause, ruling) in &verdict::judge(&case.run).rulings {
                 match ruling {
                     Ruling::Broken { .. } => cell.named.insert(clause.clone()),
                     Ruling::Blocked { .. } => cell.explained.insert(clause.clone()),
@@ -144,6 +153,7 @@ impl Matrix {
         complaints.extend(self.differences());
         complaints.extend(self.idle());
         complaints.extend(self.twins());
+        complaints.extend(self.crowds());
         complaints
     }
 
@@ -200,6 +210,16 @@ impl Matrix {
         [pairs(&rows, "row"), pairs(&columns, "column")].concat()
     }
 
+    /// A defect is one bug, and so one accusation.
+    fn crowds(&self) -> Vec<String> {
+        let several = self.roots.iter().filter(|(_, roots)| roots.len() > 1);
+        several
+            .map(|((defect, target), roots)| {
+                format!("{target}+{defect} is accused of several things: {}", list(roots))
+            })
+            .collect()
+    }
+
     /// What one scenario said, by defect.
     fn column(&self, scenario: &str) -> Row {
         let cells = self
@@ -221,6 +241,12 @@ impl Matrix {
         }
         text
     }
+}
+
+/// The clauses that are accused and explained by no other.
+fn accused(report: &Report) -> BTreeSet<String> {
+    let lines = report.lines().into_iter().filter(|line| line.standing == Standing::Violated);
+    lines.map(|line| line.clause.to_owned()).collect()
 }
 
 fn list(clauses: &BTreeSet<String>) -> String {

@@ -3,7 +3,6 @@
 use nottwice_model::fault::Fault;
 use nottwice_model::history::{CountedFrom, Event, Outcome, What};
 use nottwice_model::ledger::Ledger;
-use nottwice_model::plan::PlannedStep;
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Arguments, Bound, Place, Role, Side};
 use nottwice_model::story::Story;
@@ -270,10 +269,7 @@ impl Teller<'_> {
     }
 
     fn fault(&self, call: &str) -> Option<Fault> {
-        self.run.plan.steps.iter().find_map(|step| match step {
-            PlannedStep::Call(planned) if planned.name == call => planned.fault,
-            _ => None,
-        })
+        self.run.plan.calls().find(|planned| planned.name == call)?.fault
     }
 
     fn ledger(&self, from: CountedFrom, ledger: &Ledger) -> String {

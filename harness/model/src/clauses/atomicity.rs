@@ -21,6 +21,7 @@ pub(super) static ALL_OR_NOTHING: Clause = Clause {
         "receipt.replay",
         "receipt.binding",
         "receipt.survives-restart",
+        "receipt.any-result",
         "receipt.error-after-commit",
         "recovery.reissue",
         "recovery.other-worker",

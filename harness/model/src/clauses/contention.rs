@@ -20,7 +20,7 @@ pub(super) static SINGLE_WINNER: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Count],
-    presupposes: &["receipt.replay", "recovery.reissue", "recovery.zombie-fenced"],
+    presupposes: &["receipt.replay", "recovery.reissue", "recovery.zombie-fenced", "recovery.slow-owner"],
     rule: single_winner,
 };
 
@@ -108,7 +108,7 @@ pub(super) static LOSERS_TYPED: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::WrongClass,
     needs: &[Ability::Key],
-    presupposes: &["contention.single-winner"],
+    presupposes: &["contention.single-winner", "contention.busy-retryable", "outcome.actionable"],
     rule: losers_typed,
 };
 
@@ -145,7 +145,7 @@ pub(super) static BUSY_RETRYABLE: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::WrongClass,
     needs: &[Ability::Lock, Ability::LockTimeout],
-    presupposes: &[],
+    presupposes: &["effect.acknowledged-exists"],
     rule: busy_retryable,
 };
 

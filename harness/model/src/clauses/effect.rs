@@ -51,8 +51,8 @@ fn performed(story: &Story<'_>) -> Ruling {
         }
         match outcome {
             Outcome::Acked(_) => {
-                let rows = |(_, ledger)| story.all_rows(ledger, identity).len();
-                let there = story.run.last_count().map(rows).unwrap_or(0) > 0;
+                let there =
+                    story.counts.iter().any(|count| !story.all_rows(count.ledger, identity).is_empty());
                 tally.check(there, identity, [first.sent, seq], || {
                     format!(
                         "the first call `{}` ended as {outcome}, and nothing was ever committed",
@@ -91,11 +91,13 @@ pub(super) static AT_MOST_ONCE: Clause = Clause {
         "receipt.binding",
         "receipt.incidental-ignored",
         "receipt.survives-restart",
+        "receipt.any-result",
         "recovery.reissue",
         "recovery.other-worker",
         "recovery.disconnect-is-not-undo",
         "recovery.graceful-stop",
         "recovery.zombie-fenced",
+        "recovery.slow-owner",
         "contention.single-winner",
         "contention.heals",
         "receipt.error-after-commit",
@@ -237,7 +239,7 @@ fn exists(story: &Story<'_>, attempt: &Attempt<'_>, tally: &mut Tally) {
 pub(super) static DURABLE: Clause = Clause {
     id: "effect.durable",
     level: Level::Must,
-    statement: "an acknowledged effect is still there, with the same id, after the worker is killed and restarted",
+    statement: "an acknowledged effect is still there, with the same id, after a worker is killed and restarted or another starts",
     why: "the caller was told that it is done and will not ask again",
     shortest: "call → ok; kill -9; restart; count: no row",
     cure: "keep nothing acknowledged in memory alone, and let no start-up clean-up touch finished work",
@@ -251,7 +253,7 @@ pub(super) static DURABLE: Clause = Clause {
 fn durable(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     let starts = story.run.history.events.iter().enumerate().filter_map(|(seq, event)| match event.what {
-        What::Started { incarnation, .. } if incarnation > 1 => Some(seq),
+        What::Started { .. } => Some(seq),
         _ => None,
     });
     for restart in starts {
@@ -272,7 +274,7 @@ fn durable(story: &Story<'_>) -> Ruling {
                     [acked, restart, seq],
                     || {
                         format!(
-                            "the acknowledged effect {} of `{}` was gone after the restart",
+                            "the acknowledged effect {} of `{}` was gone after a worker started",
                             row.id, attempt.call
                         )
                     },
@@ -280,7 +282,7 @@ fn durable(story: &Story<'_>) -> Ruling {
             }
         }
     }
-    tally.ruling("no worker was restarted after an acknowledged effect")
+    tally.ruling("no worker was started after an acknowledged effect")
 }
 
 /// An attempt that is definitely refused adds no effect.

@@ -8,7 +8,7 @@ use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::{self, Class};
 use crate::retry;
-use crate::scenario::Arguments;
+use crate::scenario::{Arguments, Part};
 use crate::story::Story;
 
 /// A replay is marked as such.
@@ -229,7 +229,8 @@ fn schema_valid(story: &Story<'_>) -> Ruling {
         tally.untold("the published output schema is itself not valid");
         return tally.ruling("no output schema is published");
     };
-    for attempt in &story.attempts {
+    let main = |attempt: &&Attempt<'_>| story.run.plan.identities[attempt.identity].tool == Part::Main;
+    for attempt in story.attempts.iter().filter(main) {
         let Some((seq, outcome)) = attempt.replied.filter(|(_, outcome)| outcome.acked().is_some()) else {
             continue;
         };

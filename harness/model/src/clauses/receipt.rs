@@ -6,7 +6,7 @@ use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
 use crate::retry::{self, Between};
-use crate::scenario::Arguments;
+use crate::scenario::{Arguments, Part};
 use crate::story::Story;
 
 /// Same key, same arguments: success that names the same effect.
@@ -30,6 +30,27 @@ fn replay(story: &Story<'_>) -> Ruling {
     tally.ruling("no answered call was repeated")
 }
 
+/// A result that is hard to retain still gives one effect.
+pub(super) static ANY_RESULT: Clause = Clause {
+    id: "receipt.any-result",
+    level: Level::Must,
+    statement: "a result that is hard to retain, such as an empty one, is recovered as any other, with one effect",
+    why: "a receipt that is the stored body stores nothing where there is none, and the retry runs again",
+    shortest: "call → done, no body; same call → done, no body; two rows",
+    cure: "retain that the call is done, and its status, apart from what it says",
+    source: "edition 1 of the contract, group receipt; RFC 9110 §15.3.5 (204 has no content)",
+    harm: Harm::Duplicate,
+    needs: &[Ability::Key, Ability::Count, Ability::Tool(Part::Quiet)],
+    presupposes: &["receipt.replay", "effect.none-on-refusal", "effect.done-means-done"],
+    rule: any_result,
+};
+
+fn any_result(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    retry::judge(story, Between::HardAnswer, &mut tally);
+    tally.ruling("no call with an empty answer was repeated")
+}
+
 /// A restart of the worker changes no recovered result.
 pub(super) static SURVIVES_RESTART: Clause = Clause {
     id: "receipt.survives-restart",
@@ -41,7 +62,7 @@ pub(super) static SURVIVES_RESTART: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Restart],
-    presupposes: &["receipt.replay", "effect.acknowledged-exists", "effect.durable"],
+    presupposes: &["receipt.replay", "recovery.reissue", "effect.acknowledged-exists", "effect.durable"],
     rule: survives_restart,
 };
 

@@ -79,7 +79,7 @@ pub(super) static OTHER_WORKER: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Workers(2)],
-    presupposes: &["receipt.replay", "recovery.reissue"],
+    presupposes: &["receipt.replay", "recovery.reissue", "receipt.survives-restart"],
     rule: other_worker,
 };
 
@@ -145,7 +145,7 @@ pub(super) static ZOMBIE_FENCED: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Workers(2), Ability::Lease, Ability::Count],
-    presupposes: &["recovery.other-worker", "receipt.replay"],
+    presupposes: &["recovery.other-worker", "recovery.slow-owner", "receipt.replay"],
     rule: zombie_fenced,
 };
 
@@ -172,6 +172,53 @@ fn zombie_fenced(story: &Story<'_>) -> Ruling {
         });
     }
     tally.ruling("no worker was paused while another did its work")
+}
+
+/// An owner that runs longer than its lease and its successor make one effect.
+pub(super) static SLOW_OWNER: Clause = Clause {
+    id: "recovery.slow-owner",
+    level: Level::Must,
+    statement: "an owner that runs longer than its lease, its successor and the next retry have one effect, and name it",
+    why: "work takes as long as it takes; a lease that ends before it invites a second owner",
+    shortest: "call stands holding its claim, past the lease; same call → ok (id 2); the first goes on → ok (id 1)",
+    cure: "renew the lease while the work goes on, or compare a token of this one call in the transaction that writes",
+    source: "edition 1 of the contract, group recovery",
+    harm: Harm::Duplicate,
+    needs: &[Ability::Key, Ability::Lease, Ability::Count],
+    presupposes: &["receipt.replay", "recovery.reissue"],
+    rule: slow_owner,
+};
+
+fn slow_owner(story: &Story<'_>) -> Ruling {
+    let mut tally = Tally::default();
+    let held = story.attempts.iter().filter(|owner| owner.fault.is_some_and(|fault| fault.deed == Do::Hold));
+    for owner in held {
+        let ran_out = |seq: &usize| owner.sent < *seq && *seq < owner.until();
+        let Some(ended) = story.leases_passed.iter().copied().find(ran_out) else { continue };
+        let successor = story
+            .attempts_of(owner.identity)
+            .find(|other| other.sent > ended && other.sent < owner.until());
+        let Some(successor) = successor else { continue };
+        let Some((counted, ledger)) = story.run.last_count().filter(|(seq, _)| *seq > successor.sent) else {
+            continue;
+        };
+        let rows = story.all_rows(ledger, owner.identity).len();
+        let acked = story.attempts_of(owner.identity).filter_map(|attempt| attempt.said()?.acked());
+        let mut ids: Vec<_> = acked.clone().filter_map(|answer| answer.id.as_deref()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if acked.count() == 0 {
+            continue;
+        }
+        let kept = rows <= 1 && ids.len() <= 1;
+        tally.check(kept, owner.identity, [owner.sent, ended, successor.sent, counted], || {
+            format!(
+                "`{}` ran longer than its lease and `{}` came meanwhile; they left {rows} effects",
+                owner.call, successor.call
+            )
+        });
+    }
+    tally.ruling("no owner ran longer than its lease while its call was repeated")
 }
 
 /// A disconnect never undoes an effect that is committed.

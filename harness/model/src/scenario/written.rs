@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Arguments, Bound, Connection, KeyForm, Place, Role, Side, Until};
+use super::{Arguments, Bound, Connection, KeyForm, Part, Place, Role, Side, Until};
 use crate::ability::Ability;
 use crate::fault::Fault;
 
@@ -30,17 +30,19 @@ pub(super) struct WrittenStep {
     pub(super) act: Option<Spanned<ActWord>>,
     pub(super) of: Option<Spanned<String>>,
     pub(super) intent: Option<Spanned<String>>,
-    pub(super) role: Option<Role>,
+    pub(super) role: Option<Spanned<Role>>,
+    pub(super) tool: Option<Spanned<Part>>,
     pub(super) worker: Option<Spanned<u8>>,
+    pub(super) workers: Option<Spanned<u8>>,
     pub(super) connection: Option<Connection>,
     pub(super) key: Option<KeyForm>,
     pub(super) key_of: Option<Spanned<String>>,
     pub(super) arguments_of: Option<Spanned<String>>,
     pub(super) arguments: Option<Arguments>,
-    pub(super) workspace: Option<Place>,
+    pub(super) workspace: Option<Spanned<Place>>,
     pub(super) limit: Option<Bound>,
     pub(super) to: Option<Side>,
-    pub(super) times: Option<u16>,
+    pub(super) times: Option<Spanned<u16>>,
     pub(super) request_id_of: Option<Spanned<String>>,
     pub(super) fault: Option<Spanned<Fault>>,
     pub(super) until: Option<Spanned<Until>>,

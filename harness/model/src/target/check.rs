@@ -3,13 +3,14 @@
 use super::{Credential, KeyPlace, Target, Transport};
 use crate::clauses;
 use crate::input::{InputError, Source};
+use crate::scenario::Part;
 use crate::template;
 
 const START_WORDS: [&str; 3] = ["state", "port", "self"];
 const ARGUMENT_WORDS: [&str; 2] = ["label", "key"];
 
 pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    let Some(main) = target.tools.get("main") else {
+    let Some(main) = target.tools.get(&Part::Main) else {
         return Err(error(source, "[tool", "no tool plays the part `main`", "name it: `[tool.main]`"));
     };
     if target.contract != clauses::EDITION {
