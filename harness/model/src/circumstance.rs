@@ -69,12 +69,15 @@ fn of_call(plan: &Plan, call: &PlannedCall, found: &mut BTreeSet<String>) {
     }
     let overlaps = call.until != Until::Answered;
     add(found, if overlaps { &OVERLAPPING } else { &[] });
-    add(found, match variants[call.variant].arguments {
-        Arguments::Base => &[],
-        Arguments::Other => &["key and content differ"],
-        Arguments::Detail => &["key and content differ", "detail arguments"],
-        Arguments::Forbidden => &["forbidden arguments"],
-    });
+    add(
+        found,
+        match variants[call.variant].arguments {
+            Arguments::Base => &[],
+            Arguments::Other => &["key and content differ"],
+            Arguments::Detail => &["key and content differ", "detail arguments"],
+            Arguments::Forbidden => &["forbidden arguments"],
+        },
+    );
     let words = [
         (overlaps && by_connection(plan), "new connection"),
         (call.connection == Connection::New, "new connection"),
@@ -113,13 +116,16 @@ fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
 }
 
 fn of_act(act: &Act, found: &mut BTreeSet<String>) {
-    add(found, match act {
-        Act::Kill { .. } => &KILLED,
-        Act::Stop { .. } | Act::Restart { .. } => &RESTARTED,
-        Act::Abandon { .. } => &["abandoned", "new connection"],
-        Act::HoldLock => &["store locked"],
-        Act::Pass { .. } => &["time passes"],
-        Act::Revoke => &["access revoked"],
-        _ => &[],
-    });
+    add(
+        found,
+        match act {
+            Act::Kill { .. } => &KILLED,
+            Act::Stop { .. } | Act::Restart { .. } => &RESTARTED,
+            Act::Abandon { .. } => &["abandoned", "new connection"],
+            Act::HoldLock => &["store locked"],
+            Act::Pass { .. } => &["time passes"],
+            Act::Revoke => &["access revoked"],
+            _ => &[],
+        },
+    );
 }

@@ -59,7 +59,12 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let changes = target.main().change.keys().map(|kind| (Ability::Change(*kind), "[tool.main.change]"));
     let places = target.workspaces.iter().map(|w| (Ability::Workspace(w.place), "[[workspace]]"));
     let workers = (3..=target.promise.workers).map(|n| (Ability::Workers(n), "[promise] workers"));
-    let all = simple.chain(workers).chain(tools).chain(changes).chain(places).chain(target.hooks.iter().flat_map(at_hook));
+    let all = simple
+        .chain(workers)
+        .chain(tools)
+        .chain(changes)
+        .chain(places)
+        .chain(target.hooks.iter().flat_map(at_hook));
     all.map(|(ability, line)| (ability, line.to_owned())).collect()
 }
 

@@ -195,9 +195,8 @@ fn slow_owner(story: &Story<'_>) -> Ruling {
     for owner in held {
         let ran_out = |seq: &usize| owner.sent < *seq && *seq < owner.until();
         let Some(ended) = story.leases_passed.iter().copied().find(ran_out) else { continue };
-        let successor = story
-            .attempts_of(owner.identity)
-            .find(|other| other.sent > ended && other.sent < owner.until());
+        let successor =
+            story.attempts_of(owner.identity).find(|other| other.sent > ended && other.sent < owner.until());
         let Some(successor) = successor else { continue };
         let Some((counted, ledger)) = story.run.last_count().filter(|(seq, _)| *seq > successor.sent) else {
             continue;

@@ -2,9 +2,7 @@
 
 use crate::ability::Ability;
 use crate::fault::{Do, Fault};
-use crate::scenario::{
-    Act, Arguments, Bound, Call, Connection, KeyForm, Part, Place, Role, Scenario, Step,
-};
+use crate::scenario::{Act, Arguments, Bound, Call, Connection, KeyForm, Part, Place, Role, Scenario, Step};
 
 /// What a scenario needs: what its steps imply, and what it says beyond that.
 pub fn needs(scenario: &Scenario) -> Vec<Ability> {

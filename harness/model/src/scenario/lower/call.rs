@@ -124,7 +124,9 @@ impl Reader<'_> {
             return Err(self.source.error(times.span(), message, format!("leave `times` or `{word}` out")));
         }
         let workers = step.workers.as_ref().map_or(Ok(1), |workers| match *workers.get_ref() {
-            0 => Err(self.source.error(workers.span(), "there is at least one worker", "write `workers = 2`")),
+            0 => {
+                Err(self.source.error(workers.span(), "there is at least one worker", "write `workers = 2`"))
+            }
             workers => Ok(workers),
         })?;
         Ok((*times.get_ref(), workers))
