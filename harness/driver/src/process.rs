@@ -11,7 +11,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 /// The pause between two rounds of killing: a process needs a moment to be gone.
-const ROUND: std::time::Duration = std::time::Duration::from_micros(500);
+pub(crate) const ROUND: std::time::Duration = std::time::Duration::from_micros(500);
 
 /// The variable that marks the processes of a run.
 pub(crate) const MARK: &str = "NOTTWICE_OWNER";
@@ -31,7 +31,7 @@ pub(crate) fn marked(mark: &str) -> Vec<Pid> {
 }
 
 /// Everything below a process; `None` where the system does not list children.
-fn descendants(root: u32) -> Option<Vec<i32>> {
+pub(crate) fn descendants(root: u32) -> Option<Vec<i32>> {
     let mut found = Vec::new();
     let mut open = vec![root.to_string()];
     while let Some(parent) = open.pop() {
@@ -54,7 +54,7 @@ fn descendants(root: u32) -> Option<Vec<i32>> {
     Some(found)
 }
 
-fn every_process() -> Vec<i32> {
+pub(crate) fn every_process() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }

@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::error::DriveError;
+use crate::leftovers::Identity;
 use crate::place::Place;
 use crate::process;
 use crate::recorder::Recorder;
@@ -87,7 +88,7 @@ impl Worker {
         recorder: &Recorder,
     ) -> Result<Worker, DriveError> {
         process::adopt_orphans();
-        let mark = format!("{}.{}.{}", std::process::id(), place.state.path().display(), unique());
+        let mark = format!("{}{}.{}", Identity::own().mark(), place.state.path().display(), unique());
         let mut command = command(place, start, seat, port, &mark)?;
         let piped = port.is_none();
         command.stdin(if piped { Stdio::piped() } else { Stdio::null() });

@@ -1,6 +1,7 @@
 //! A scenario for one target with every choice made: printable, storable, replayable.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
@@ -10,10 +11,12 @@ use serde_json::Value;
 use crate::ability::Ability;
 use crate::circumstance;
 use crate::fault::{Do, Fault};
+use crate::ledger::Ledger;
 use crate::scenario::{Act, Arguments, Bound, Call, Connection, KeyForm, Place, Role, Scenario, Step, Until};
+use crate::sharing;
 use crate::survey::Survey;
 use crate::target::{KeyPlace, TargetFacts, Tool};
-use crate::template;
+use crate::{template, waiting};
 
 /// One scenario for one target, every choice made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -342,5 +345,20 @@ impl Plan {
     /// What is hard about this plan, in words that can be compared between plans.
     pub fn circumstances(&self) -> std::collections::BTreeSet<String> {
         circumstance::of(self)
+    }
+    /// Whether it may be played on a server that other plans use too, one after the other: it breaks only
+    /// its own messages, and whatever it makes carries a label or key of its own.
+    pub fn shares(&self) -> bool {
+        sharing::shares(self)
+    }
+
+    /// What of a shared store is its own.
+    pub fn own(&self, ledger: &Ledger) -> Ledger {
+        sharing::own(self, ledger)
+    }
+
+    /// How long it waits for limits that the target declares, which nothing can make shorter.
+    pub fn waits(&self) -> Duration {
+        waiting::of(self)
     }
 }
