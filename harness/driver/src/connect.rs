@@ -151,7 +151,7 @@ impl Fleet {
             let ended = worker.ended().await;
             let late = clock.elapsed() > start.ready_within.duration();
             let owner = if listens || ended.is_some() || late {
-                listener::owner(port, &worker.mark)
+                listener::owner(port, worker.pid, &worker.mark)
             } else {
                 Owner::Nobody
             };

@@ -3,6 +3,7 @@
 mod caller;
 mod clock;
 mod connect;
+mod descriptor;
 mod error;
 mod hook;
 mod leftovers;

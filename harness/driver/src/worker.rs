@@ -97,6 +97,7 @@ impl Worker {
             .spawn()
             .map_err(|source| DriveError::Start { command: start.command.join(" "), source })?;
         let pid = child.id().expect("a child that was not waited for has an id");
+        process::lead(pid);
         let heard = Said::default();
         let stderr = child.stderr.take().expect("piped above");
         let listening =
@@ -217,6 +218,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         process::kill_tree(self.pid, &self.mark);
+        process::forget(self.pid);
     }
 }
 
