@@ -44,7 +44,7 @@ impl Project {
         fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    fn temp(&self) -> PathBuf {
+    pub(crate) fn temp(&self) -> PathBuf {
         self.path("tmp")
     }
 
@@ -175,6 +175,14 @@ impl Ended {
     pub(crate) fn exits(self, exit: i32) -> Ended {
         assert_eq!(self.exit, exit, "the exit code\n{self}");
         self
+    }
+
+    /// What it said of the server, in either format: all but what the run cost.
+    pub(crate) fn verdict(&self) -> String {
+        let human = self.stdout.find("\nplayed ").zip(self.stdout.rfind("\nexit "));
+        let json = self.stdout.find(",\n  \"figures\"").zip(self.stdout.rfind("\n}"));
+        let Some((from, to)) = human.or(json) else { return self.stdout.clone() };
+        format!("{}{}", &self.stdout[..from], &self.stdout[to..])
     }
 
     /// It printed these words, wherever its lines were broken.
