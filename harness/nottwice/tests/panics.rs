@@ -1,10 +1,6 @@
 //! A play that panics takes its server with it. This test has a program of its own, so that every process
 //! and folder that carries its number is this play's.
 
-#[path = "cli/left.rs"]
-#[expect(dead_code, reason = "shared with the tests of the command line")]
-mod left;
-
 use std::path::Path;
 
 use nottwice::campaign::block_on;
@@ -33,5 +29,23 @@ fn a_play_that_panics_leaves_nothing() {
         Ok(playing.await.is_err_and(|error| error.is_panic()))
     });
     assert!(panicked.expect("the survey goes well"), "the play panicked");
-    assert_eq!(left::all(std::process::id(), &std::env::temp_dir()), Vec::<String>::new());
+    assert_eq!(left(), Vec::<String>::new());
+}
+
+/// The processes and folders that carry the number of this one.
+fn left() -> Vec<String> {
+    let own = std::process::id();
+    let mark = format!("NOTTWICE_OWNER={own}.");
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    let is_marked = |pid: &String| {
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environ).contains(&mark)
+    };
+    let processes = names(Path::new("/proc")).into_iter().filter(is_marked);
+    let folders = [names(Path::new("/dev/shm")), names(&std::env::temp_dir())].concat();
+    let begin = format!("nottwice-{own}-");
+    processes.chain(folders.into_iter().filter(|name| name.starts_with(&begin))).collect()
 }
