@@ -1,6 +1,6 @@
 //! The workers of one play and the links to them: started when first called, opened when asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::listener::{self, Owner};
+use crate::outside;
 use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::transport::Link;
@@ -25,15 +26,17 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Everything that runs and is open in one play. Dropping it ends every process.
 pub(crate) struct Fleet {
-    place: Arc<Place>,
+    pub(crate) place: Arc<Place>,
     era: Era,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     workers: BTreeMap<Seat, Arc<Worker>>,
     starts: BTreeMap<Seat, u32>,
     links: BTreeMap<(u8, Who), Vec<Arc<dyn Link>>>,
     /// Workers that were asked to stop and are not gone yet.
     stopping: Vec<Arc<Worker>>,
     opened: u32,
+    /// Sockets of the workers that are known to lead to nobody else.
+    sockets: BTreeSet<String>,
 }
 
 /// A link, and whose it is.
@@ -53,7 +56,7 @@ impl Line {
 impl Fleet {
     pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
         let (workers, starts, links, stopping) = Default::default();
-        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0 }
+        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0, sockets: BTreeSet::new() }
     }
 
     /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
@@ -62,6 +65,18 @@ impl Fleet {
         let credentials = self.place.credentials(who);
         let by_env = credentials.iter().any(|credential| matches!(credential, Credential::Env { .. }));
         Seat { worker, who: by_env.then_some(who) }
+    }
+
+    /// Begins another plan's turn on what runs: its record names the workers that it finds, and over sockets
+    /// its connections are its own.
+    pub(crate) fn next_turn(&mut self) {
+        if self.place.target().reach.transport == Transport::Http {
+            self.links.clear();
+            self.opened = 0;
+        }
+        for worker in self.workers.values() {
+            worker.started();
+        }
     }
 
     /// A link from a caller to a worker: the one there is, or a fresh one. A worker that was never
@@ -136,7 +151,7 @@ impl Fleet {
             let ended = worker.ended().await;
             let late = clock.elapsed() > start.ready_within.duration();
             let owner = if listens || ended.is_some() || late {
-                listener::owner(port, &worker.mark)
+                listener::owner(port, worker.pid, &worker.mark)
             } else {
                 Owner::Nobody
             };
@@ -276,6 +291,15 @@ impl Fleet {
             }
         }
         false
+    }
+
+    /// Looks whether what runs keeps to its own folders and this machine.
+    ///
+    /// # Errors
+    /// It does not, and the target does not declare it.
+    pub(crate) fn keeps_inside(&mut self) -> Result<(), DriveError> {
+        let leaders: Vec<_> = self.workers.values().map(|worker| worker.pid).collect();
+        outside::check(&self.place, &leaders, &mut self.sockets)
     }
 
     /// Ends everything.

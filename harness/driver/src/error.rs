@@ -47,6 +47,24 @@ pub enum DriveError {
     /// The stores cannot be counted.
     #[error("the effects cannot be counted: {0}")]
     Count(String),
+    /// A process of the server has a file open for writing that is not in its own folders.
+    #[error(
+        "the server has {path} open for writing, outside of the folders that it was given\n  \
+         cure: keep it in {{state}}, or declare it: `[start] may_write = [{path:?}]`"
+    )]
+    Writes {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A process of the server is connected to somebody who is not on this machine.
+    #[error(
+        "the server is connected to {address}, which is not on this machine\n  \
+         cure: give it a stand-in on loopback, or declare it: `[start] may_connect = [{address:?}]`"
+    )]
+    Connects {
+        /// To whom.
+        address: String,
+    },
     /// A file of the harness's own could not be made.
     #[error("{path}: {source}")]
     File {

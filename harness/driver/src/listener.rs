@@ -1,13 +1,14 @@
 //! Proof that a listening port belongs to a process that this run started.
 //!
 //! A server left over from an aborted run answers the next run's requests on the same port, with
-//! plausible successes and no rows. On Linux the socket's inode is looked for in the worker's tree;
+//! plausible successes and no rows. On Linux the listening socket is looked for in the worker's tree;
 //! elsewhere the port was free before, and the worker is alive.
 
 use std::fs;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::descriptor;
 use crate::error::DriveError;
 use crate::process;
 
@@ -47,12 +48,15 @@ pub(crate) enum Owner {
 }
 
 /// Looks who listens on a port.
-pub(crate) fn owner(port: u16, mark: &str) -> Owner {
+pub(crate) fn owner(port: u16, leader: u32, mark: &str) -> Owner {
+    if process::tree(leader).any(|pid| listens(pid, port)) {
+        return Owner::Ours;
+    }
     let Some(inodes) = listening(port) else { return Owner::Ours };
     if inodes.is_empty() {
         return Owner::Nobody;
     }
-    let ours = process::marked(mark);
+    let ours = process::marked(leader, mark);
     if inodes.iter().any(|inode| ours.iter().any(|pid| holds(pid.as_raw(), inode))) {
         return Owner::Ours;
     }
@@ -81,6 +85,12 @@ fn listening(port: u16) -> Option<Vec<String>> {
         (local.ends_with(&wanted) && *state == LISTEN).then(|| (*inode).to_owned())
     };
     Some(v4.lines().chain(v6.lines()).filter_map(inode).collect())
+}
+
+/// Whether a process is seen to listen on a port.
+fn listens(pid: u32, port: u16) -> bool {
+    let open = descriptor::open(pid);
+    open.iter().any(|open| open.is_socket() && descriptor::listens(pid, open) == Some(port))
 }
 
 fn holds(pid: i32, inode: &str) -> bool {

@@ -11,6 +11,7 @@ use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
 use nottwice_model::target::{Credential, Era, Limit};
+use nottwice_model::waiting;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use crate::caller::{Attempt, Caller, Signals};
@@ -22,6 +23,8 @@ use crate::lock::Lock;
 use crate::oracle;
 use crate::place::{Place, Setting};
 use crate::recorder::Recorder;
+use crate::slots::Slot;
+use crate::turns::Turn;
 use crate::worker::Who;
 
 /// A run, and whether its record on disk is whole.
@@ -56,18 +59,27 @@ pub(crate) struct Player {
     pub(crate) place: Arc<Place>,
     pub(crate) recorder: Recorder,
     pub(crate) fleet: Fleet,
+    /// What is different for a plan that takes its turn on a server that others use too.
+    pub(crate) turn: Option<Turn>,
+    slot: Option<Arc<Slot>>,
     standing: BTreeMap<String, Standing>,
     begun: bool,
     lock: Option<Lock>,
     revoked: bool,
 }
 
-/// Plays a plan and records it, line by line, in a file if one is named.
+/// Plays a plan on a server of its own and records it, line by line, in a file if one is named. While it
+/// only waits for a declared limit to pass, others may use its slot.
 ///
 /// # Errors
 /// The target could not be started or counted at all. What goes wrong later is an event of the run.
-pub async fn play(setting: &Setting, plan: &Plan, record: Option<&Path>) -> Result<Played, DriveError> {
-    play_until(setting, plan, record, true).await
+pub async fn play(
+    setting: &Setting,
+    plan: &Plan,
+    record: Option<&Path>,
+    slot: Option<Arc<Slot>>,
+) -> Result<Played, DriveError> {
+    play_until(setting, plan, record, slot, true).await
 }
 
 /// The same, and says whether to settle: a probe only asks, and promises nothing about what comes after.
@@ -75,40 +87,24 @@ pub(crate) async fn play_until(
     setting: &Setting,
     plan: &Plan,
     record: Option<&Path>,
+    slot: Option<Arc<Slot>>,
     settled: bool,
 ) -> Result<Played, DriveError> {
     let place = Arc::new(Place::new(setting)?);
-    let recorder = Recorder::new(plan, record, secrets(setting))?;
+    let recorder = Recorder::idle(secrets(setting));
+    recorder.begin(plan, record)?;
     let era = plan.survey.era.unwrap_or(Era::Legacy);
-    let fleet = Fleet::new(place.clone(), era, recorder.clone());
-    let plan = Arc::new(plan.clone());
+    let fleet = Fleet::new(place, era, recorder);
+    let mut player = Player::new(plan, fleet, slot);
     let watchdog = Watchdog::start();
-    let mut player = Player {
-        plan,
-        place,
-        recorder,
-        fleet,
-        standing: BTreeMap::new(),
-        begun: false,
-        lock: None,
-        revoked: false,
-    };
-    let complete = match player.whole(settled).await {
-        Ok(()) => true,
-        Err(error) if !player.begun => return Err(error),
-        Err(error) => {
-            player.recorder.add(What::Trouble { what: error.to_string() });
-            false
-        }
-    };
+    let complete = player.to_its_end(settled).await;
+    // However it ended, no process may be left.
     player.fleet.end().await;
-    player.recorder.add(What::Lag { millis: watchdog.stop() });
-    let (history, unrecorded) = player.recorder.finish(complete);
-    Ok(Played { run: Run { plan: (*player.plan).clone(), history, complete }, unrecorded })
+    Ok(player.finish(complete?, &watchdog))
 }
 
 /// Credentials that must not be written down; very short ones would blot out ordinary text.
-fn secrets(setting: &Setting) -> Vec<String> {
+pub(crate) fn secrets(setting: &Setting) -> Vec<String> {
     let values = setting.target.principals.iter().map(|principal| match &principal.credential {
         Credential::Header { value, .. } | Credential::Env { value, .. } => value.clone(),
     });
@@ -116,6 +112,43 @@ fn secrets(setting: &Setting) -> Vec<String> {
 }
 
 impl Player {
+    pub(crate) fn new(plan: &Plan, fleet: Fleet, slot: Option<Arc<Slot>>) -> Player {
+        Player {
+            plan: Arc::new(plan.clone()),
+            place: fleet.place.clone(),
+            recorder: fleet.recorder.clone(),
+            fleet,
+            turn: None,
+            slot,
+            standing: BTreeMap::new(),
+            begun: false,
+            lock: None,
+            revoked: false,
+        }
+    }
+
+    /// Plays it, and says whether it came to its end.
+    ///
+    /// # Errors
+    /// Nothing could be asked at all.
+    pub(crate) async fn to_its_end(&mut self, settled: bool) -> Result<bool, DriveError> {
+        match self.whole(settled).await {
+            Ok(()) => Ok(true),
+            Err(error) if !self.begun => Err(error),
+            Err(error) => {
+                self.recorder.add(What::Trouble { what: error.to_string() });
+                Ok(false)
+            }
+        }
+    }
+
+    /// The run, once nothing is added to it any more.
+    pub(crate) fn finish(&self, complete: bool, watchdog: &Watchdog) -> Played {
+        self.recorder.add(What::Lag { millis: watchdog.stop() });
+        let (history, unrecorded) = self.recorder.finish(complete);
+        Played { run: Run { plan: (*self.plan).clone(), history, complete }, unrecorded }
+    }
+
     async fn whole(&mut self, settled: bool) -> Result<(), DriveError> {
         let first = self.plan.calls().next().map(|call| (call.worker, self.who(call.identity)));
         if let Some((worker, who)) = first {
@@ -136,6 +169,16 @@ impl Player {
         if settled { self.settle().await } else { Ok(()) }
     }
 
+    /// The attempt that a planned call asks for.
+    fn attempt(&self, call: &PlannedCall) -> Attempt {
+        Attempt { request_id: self.request_id(call.request_id), ..Attempt::of(call) }
+    }
+
+    /// The id on the wire: on a server that others use too none is ever used again.
+    pub(crate) fn request_id(&self, planned: u64) -> u64 {
+        self.turn.as_ref().map_or(planned, |turn| turn.request_id(planned))
+    }
+
     /// Who calls for an identity.
     pub(crate) fn who(&self, identity: usize) -> Who {
         let Identity { role, place, .. } = self.plan.identities[identity];
@@ -151,7 +194,7 @@ impl Player {
         let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
         let second =
             if copies && by_connection { Some(self.fleet.line(call.worker, who, true).await?) } else { None };
-        let attempt = Attempt::of(call);
+        let attempt = self.attempt(call);
         let signals = Signals::new();
         let caller = self.caller(line.clone(), second, attempt, signals.clone());
         self.begun = true;
@@ -159,7 +202,11 @@ impl Player {
         let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
         let point = fault.map(|fault| fault.at).filter(|at| hold && at.is_point());
         self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, point });
-        self.until(&call.name, call.until).await;
+        match self.slot.clone().filter(|_| self.lock.is_some()) {
+            // It waits for the store until its own timeout has passed.
+            Some(slot) => slot.lend(self.until(&call.name, call.until)).await,
+            None => self.until(&call.name, call.until).await,
+        }
         Ok(())
     }
 
@@ -169,7 +216,7 @@ impl Player {
         let mut callers = Vec::new();
         for call in calls {
             let line = self.fleet.line(call.worker, self.who(call.identity), apart).await?;
-            callers.push(self.caller(line, None, Attempt::of(call), Signals::new()));
+            callers.push(self.caller(line, None, self.attempt(call), Signals::new()));
         }
         self.begun = true;
         let mut tasks = JoinSet::new();
@@ -271,11 +318,12 @@ impl Player {
             Bound::Lease => (facts.recovery.lease, Duration::ZERO),
         };
         let Some(bound) = bound.map(Limit::duration) else { return };
-        let until = match to {
-            Side::JustInside => bound.mul_f64(0.55),
-            Side::JustPast => bound.mul_f64(1.1),
-        };
-        tokio::time::sleep(until.saturating_sub(since)).await;
+        let until = bound.mul_f64(waiting::part(to));
+        let wait = tokio::time::sleep(until.saturating_sub(since));
+        match &self.slot {
+            Some(slot) => slot.lend(wait).await,
+            None => wait.await,
+        }
         self.recorder.add(What::Passed { limit, to });
     }
 
@@ -334,9 +382,14 @@ impl Player {
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
         let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
         let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_acknowledged());
+        self.fleet.keeps_inside()?;
         let began = self.recorder.len();
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
         if let Some(ledger) = counted.await.expect("counting does not panic")? {
+            let ledger = match &mut self.turn {
+                Some(turn) => turn.own(&self.plan, ledger),
+                None => ledger,
+            };
             self.recorder.add(What::Counted { began, from, ledger });
         }
         Ok(())

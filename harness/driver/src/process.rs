@@ -4,14 +4,17 @@
 //! The group finds ordinary children at once; the mark finds those that left the group or whose parent
 //! is gone.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 /// The pause between two rounds of killing: a process needs a moment to be gone.
-const ROUND: std::time::Duration = std::time::Duration::from_micros(500);
+pub(crate) const ROUND: std::time::Duration = std::time::Duration::from_micros(500);
 
 /// The variable that marks the processes of a run.
 pub(crate) const MARK: &str = "NOTTWICE_OWNER";
@@ -23,38 +26,66 @@ pub(crate) fn adopt_orphans() {
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
 
-/// The processes below this one whose environment carries a mark.
-pub(crate) fn marked(mark: &str) -> Vec<Pid> {
+/// The leaders of the trees that this process started and did not end yet.
+static LEADERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn leaders() -> MutexGuard<'static, BTreeSet<u32>> {
+    // A panic elsewhere cannot leave the set half-changed.
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says that a process leads a tree of ours.
+pub(crate) fn lead(leader: u32) {
+    leaders().insert(leader);
+}
+
+/// Says that nothing is left of a tree.
+pub(crate) fn forget(leader: u32) {
+    leaders().remove(&leader);
+}
+
+/// Every process that may belong to a tree: those below its leader, and those that came to us when their own
+/// parent died. `None` where the system does not list children.
+fn reachable(leader: u32) -> Option<Vec<i32>> {
+    let others = leaders().clone();
+    let mine = |child: &u32| *child == leader || !others.contains(child);
+    let roots: Vec<_> = children(std::process::id())?.into_iter().filter(mine).collect();
+    Some(roots.into_iter().flat_map(tree).filter_map(|pid| i32::try_from(pid).ok()).collect())
+}
+
+/// The processes of a tree, found by its leader and its mark.
+pub(crate) fn marked(leader: u32, mark: &str) -> Vec<Pid> {
     let wanted = format!("{MARK}={mark}");
-    let all = descendants(std::process::id()).unwrap_or_else(every_process);
+    let all = reachable(leader).unwrap_or_else(every_process);
     all.into_iter().filter(|pid| has_mark(*pid, &wanted)).map(Pid::from_raw).collect()
 }
 
-/// Everything below a process; `None` where the system does not list children.
-fn descendants(root: u32) -> Option<Vec<i32>> {
+/// A process and everything below it.
+pub(crate) fn tree(root: u32) -> impl Iterator<Item = u32> {
+    let mut open = vec![root];
+    std::iter::from_fn(move || {
+        let next = open.pop()?;
+        open.extend(children(next).unwrap_or_default());
+        Some(next)
+    })
+}
+
+/// The children of a process; `None` where the system does not list them.
+fn children(parent: u32) -> Option<Vec<u32>> {
     let mut found = Vec::new();
-    let mut open = vec![root.to_string()];
-    while let Some(parent) = open.pop() {
-        // A process that ended meanwhile has no children any more.
-        let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { continue };
-        for thread in threads.flatten() {
-            let listed = fs::read_to_string(thread.path().join("children"));
-            let listed = match listed {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound && thread.path().exists() => {
-                    return None;
-                }
-                other => other.unwrap_or_default(),
-            };
-            for child in listed.split_whitespace() {
-                found.extend(child.parse::<i32>());
-                open.push(child.to_owned());
-            }
-        }
+    // A process that ended meanwhile has no children any more.
+    let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Some(found) };
+    for thread in threads.flatten() {
+        let listed = match fs::read_to_string(thread.path().join("children")) {
+            Err(error) if error.kind() == ErrorKind::NotFound && thread.path().exists() => return None,
+            other => other.unwrap_or_default(),
+        };
+        found.extend(listed.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }
     Some(found)
 }
 
-fn every_process() -> Vec<i32> {
+pub(crate) fn every_process() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }
@@ -70,7 +101,7 @@ fn has_mark(pid: i32, wanted: &str) -> bool {
 fn kill_round(leader: Pid, mark: &str) -> bool {
     // ESRCH only says that the group is gone already.
     let _ = killpg(leader, Signal::SIGKILL);
-    let left = marked(mark);
+    let left = marked(leader.as_raw().unsigned_abs(), mark);
     let others: Vec<_> = left.into_iter().filter(|pid| *pid != leader).collect();
     for pid in &others {
         let _ = kill(*pid, Signal::SIGKILL);

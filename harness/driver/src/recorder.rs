@@ -24,12 +24,13 @@ const PRINTED_EACH: usize = 128;
 /// Shared by everything that sees something happen; the order of its lock is the order of the history.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
-    clock: Clock,
     inner: Arc<Mutex<Inner>>,
 }
 
 #[derive(Debug)]
 struct Inner {
+    /// Begins with the play.
+    clock: Clock,
     history: History,
     file: Option<File>,
     /// The first error of writing; from then on nothing more is written, so that every line is whole.
@@ -39,12 +40,21 @@ struct Inner {
 }
 
 impl Recorder {
-    /// A recorder of one play. Credentials never reach what is written.
-    pub(crate) fn new(
-        plan: &Plan,
-        path: Option<&Path>,
-        secrets: Vec<String>,
-    ) -> Result<Recorder, DriveError> {
+    /// A recorder whose history nobody reads, until a play begins.
+    pub(crate) fn idle(secrets: Vec<String>) -> Recorder {
+        let inner = Inner {
+            clock: Clock::start(),
+            history: History::default(),
+            file: None,
+            failed: None,
+            secrets,
+            printed: 0,
+        };
+        Recorder { inner: Arc::new(Mutex::new(inner)) }
+    }
+
+    /// Begins the record of a play. Credentials never reach what is written.
+    pub(crate) fn begin(&self, plan: &Plan, path: Option<&Path>) -> Result<(), DriveError> {
         let file = path.map(|path| {
             // A record that somebody else is just writing stays theirs: ours is a new file of that name.
             if path.is_file() {
@@ -52,26 +62,25 @@ impl Recorder {
             }
             File::create(path).map_err(|source| DriveError::File { path: path.to_owned(), source })
         });
-        let inner =
-            Inner { history: History::default(), file: file.transpose()?, failed: None, secrets, printed: 0 };
-        let recorder = Recorder { clock: Clock::start(), inner: Arc::new(Mutex::new(inner)) };
-        recorder.lock().write(&record::head(plan));
-        Ok(recorder)
-    }
-
-    /// A recorder whose history nobody reads.
-    pub(crate) fn scrap() -> Recorder {
-        let inner =
-            Inner { history: History::default(), file: None, failed: None, secrets: Vec::new(), printed: 0 };
-        Recorder { clock: Clock::start(), inner: Arc::new(Mutex::new(inner)) }
+        let file = file.transpose()?;
+        let mut inner = self.lock();
+        let secrets = std::mem::take(&mut inner.secrets);
+        let (clock, history) = (Clock::start(), History::default());
+        *inner = Inner { clock, history, file, failed: None, secrets, printed: 0 };
+        if inner.file.is_some() {
+            inner.write(&record::head(plan));
+        }
+        Ok(())
     }
 
     /// Adds one event.
     pub(crate) fn add(&self, what: What) {
         let mut inner = self.lock();
-        let event = Event { at: self.clock.nanos(), what };
-        let line = record::line(&event);
-        inner.write(&line);
+        let event = Event { at: inner.clock.nanos(), what };
+        if inner.file.is_some() {
+            let line = record::line(&event);
+            inner.write(&line);
+        }
         inner.history.events.push(event);
     }
 
@@ -85,7 +94,7 @@ impl Recorder {
         let inner = self.lock();
         let ends = inner.history.events.iter().rev();
         let last = ends.filter(|event| matches!(event.what, What::Ended { .. })).map(|event| event.at).next();
-        Duration::from_nanos(self.clock.nanos() - last.unwrap_or(0))
+        Duration::from_nanos(inner.clock.nanos() - last.unwrap_or(0))
     }
 
     /// The workers that were paused and do not go on yet.

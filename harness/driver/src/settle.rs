@@ -83,7 +83,7 @@ impl Player {
             variant: open.variant,
             keyed: true,
             worker: open.worker,
-            request_id: id,
+            request_id: self.request_id(id),
             fault: None,
         };
         Ok(self.caller(line, None, attempt, Signals::new()).attempt().await)

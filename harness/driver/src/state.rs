@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::error::DriveError;
+use crate::leftovers::Identity;
 
 /// What a play's state may need at most before memory-backed storage is thought too small.
 const ROOM: u64 = 256 * 1024 * 1024;
+
+/// Memory-backed storage, where the system has it.
+const MEMORY: &str = "/dev/shm";
 
 /// A fresh folder, removed with everything in it when the play is over.
 #[derive(Debug)]
@@ -21,7 +25,7 @@ impl StateFolder {
     pub(crate) fn new() -> Result<StateFolder, DriveError> {
         let parent = parent();
         let folder = tempfile::Builder::new()
-            .prefix(&format!("nottwice-{}-", std::process::id()))
+            .prefix(&Identity::own().folder())
             .tempdir_in(&parent)
             .map_err(|source| DriveError::File { path: parent, source })?;
         let state = StateFolder { folder };
@@ -30,6 +34,11 @@ impl StateFolder {
             fs::create_dir(&path).map_err(|source| DriveError::File { path, source })?;
         }
         Ok(state)
+    }
+
+    /// The folder that holds all that the server may call its own.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().to_owned()
     }
 
     /// What `{state}` stands for.
@@ -48,8 +57,13 @@ impl StateFolder {
     }
 }
 
+/// Where the folders of plays can lie.
+pub(crate) fn parents() -> [PathBuf; 2] {
+    [PathBuf::from(MEMORY), std::env::temp_dir()]
+}
+
 fn parent() -> PathBuf {
-    let memory = Path::new("/dev/shm");
+    let memory = Path::new(MEMORY);
     let room = nix::sys::statvfs::statvfs(memory).map(|stat| stat.blocks_available() * stat.fragment_size());
     if room.is_ok_and(|room| room >= ROOM) { memory.to_owned() } else { std::env::temp_dir() }
 }

@@ -27,11 +27,10 @@ use crate::worker::{Seat, Worker};
 pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<Survey, DriveError> {
     let target = &setting.target;
     let mut survey = Survey { abilities: declared(target), ..Survey::default() };
-    if target.reach.transport == Transport::McpStdio {
-        let (era, described) = describe(setting).await?;
-        survey.era = Some(era);
-        survey.described = described;
-    }
+    let probed = match target.reach.transport {
+        Transport::Http => probed(setting, file, &survey, probe).await?,
+        Transport::McpStdio => described_and_probed(setting, file, &mut survey, probe).await?,
+    };
     if survey.described.get("outputSchema").is_some_and(Value::is_object) {
         survey.abilities.insert(Ability::OutputSchema, "tools/list".to_owned());
     }
@@ -40,14 +39,41 @@ pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<S
     {
         survey.key_seen = Some("the published input schema has it there".to_owned());
     }
-    if target.key.at != KeyPlace::None {
-        let probed = probed(setting, file, &survey, probe).await?;
-        if probed.in_store {
-            survey.abilities.insert(Ability::Receipts, "the key of a call stands in the receipts".to_owned());
-        }
-        survey.key_seen = survey.key_seen.or(probed.sign);
+    if probed.in_store {
+        survey.abilities.insert(Ability::Receipts, "the key of a call stands in the receipts".to_owned());
     }
+    survey.key_seen = survey.key_seen.or(probed.sign);
     Ok(survey)
+}
+
+/// Asks for era and tools while the probe is played already in the era that is tried first; if it is
+/// another, that probe is given up.
+async fn described_and_probed(
+    setting: &Setting,
+    file: &str,
+    survey: &mut Survey,
+    probe: &Scenario,
+) -> Result<Probed, DriveError> {
+    let first = setting.target.reach.era.unwrap_or(Era::Modern);
+    let guess = Survey { era: Some(first), ..survey.clone() };
+    let describing = describe(setting);
+    let probing = probed(setting, file, &guess, probe);
+    tokio::pin!(describing, probing);
+    let mut early = None;
+    let (era, described) = loop {
+        tokio::select! {
+            biased;
+            described = &mut describing => break described?,
+            probed = &mut probing, if early.is_none() => early = Some(probed),
+        }
+    };
+    survey.era = Some(era);
+    survey.described = described;
+    match early {
+        _ if era != first => probed(setting, file, survey, probe).await,
+        Some(probed) => probed,
+        None => probing.await,
+    }
 }
 
 /// Whether a published input schema has a member at a pointer into the arguments.
@@ -92,7 +118,7 @@ fn no_such_tool(name: &str, tools: &[Value]) -> DriveError {
 async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
     let place = std::sync::Arc::new(Place::new(setting)?);
     let start = setting.target.start.as_ref().expect("checked: stdio needs a start");
-    let recorder = Recorder::scrap();
+    let recorder = Recorder::idle(Vec::new());
     let seat = Seat { worker: 1, who: None };
     let worker = Worker::start(&place, start, seat, 1, None, &recorder)?;
     let pipes = worker.take_pipes().expect("just started");
@@ -133,6 +159,9 @@ async fn probed(
     survey: &Survey,
     probe: &Scenario,
 ) -> Result<Probed, DriveError> {
+    if setting.target.key.at == KeyPlace::None {
+        return Ok(Probed::default());
+    }
     let facts = setting.target.facts(file);
     let without_change: Scenario;
     let probe = if survey.abilities.contains_key(&Ability::Change(Arguments::Other)) {
@@ -144,7 +173,7 @@ async fn probed(
     let mut probed = Probed::default();
     let Ok(plans) = plan::plan(probe, &facts, survey, 0, nonce()) else { return Ok(probed) };
     for plan in plans {
-        let played = play_until(setting, &plan, None, false).await?;
+        let played = play_until(setting, &plan, None, None, false).await?;
         for event in &played.run.history.events {
             match &event.what {
                 What::Ended { call, outcome } => {

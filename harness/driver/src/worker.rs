@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::error::DriveError;
+use crate::leftovers::Identity;
 use crate::place::Place;
 use crate::process;
 use crate::recorder::Recorder;
@@ -87,7 +88,7 @@ impl Worker {
         recorder: &Recorder,
     ) -> Result<Worker, DriveError> {
         process::adopt_orphans();
-        let mark = format!("{}.{}.{}", std::process::id(), place.state.path().display(), unique());
+        let mark = format!("{}{}.{}", Identity::own().mark(), place.state.path().display(), unique());
         let mut command = command(place, start, seat, port, &mark)?;
         let piped = port.is_none();
         command.stdin(if piped { Stdio::piped() } else { Stdio::null() });
@@ -96,6 +97,7 @@ impl Worker {
             .spawn()
             .map_err(|source| DriveError::Start { command: start.command.join(" "), source })?;
         let pid = child.id().expect("a child that was not waited for has an id");
+        process::lead(pid);
         let heard = Said::default();
         let stderr = child.stderr.take().expect("piped above");
         let listening =
@@ -216,6 +218,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         process::kill_tree(self.pid, &self.mark);
+        process::forget(self.pid);
     }
 }
 

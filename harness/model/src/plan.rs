@@ -4,6 +4,8 @@ mod name;
 mod need;
 mod planner;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,10 +13,12 @@ pub use self::need::needs;
 pub use self::planner::plan;
 use crate::circumstance;
 use crate::fault::Fault;
+use crate::ledger::Ledger;
 use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
+use crate::sharing;
 use crate::survey::Survey;
 use crate::target::{KeyPlace, TargetFacts, Tool};
-use crate::template;
+use crate::{template, waiting};
 
 /// One scenario for one target, every choice made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -159,5 +163,20 @@ impl Plan {
     /// What is hard about this plan, in words that can be compared between plans.
     pub fn circumstances(&self) -> std::collections::BTreeSet<String> {
         circumstance::of(self)
+    }
+    /// Whether it may be played on a server that other plans use too, one after the other: it breaks only
+    /// its own messages, and whatever it makes carries a label or key of its own.
+    pub fn shares(&self) -> bool {
+        sharing::shares(self)
+    }
+
+    /// What of a shared store is its own.
+    pub fn own(&self, ledger: &Ledger) -> Ledger {
+        sharing::own(self, ledger)
+    }
+
+    /// How long it waits for limits that the target declares, which nothing can make shorter.
+    pub fn waits(&self) -> Duration {
+        waiting::of(self)
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::ability::Ability;
 use crate::clause::{Finding, Level, Ruling};
 use crate::clauses;
+use crate::figures::Figures;
 use crate::history::Outcome;
 use crate::run::Run;
 use crate::story::Story;
@@ -48,6 +49,8 @@ pub struct Report {
     pub failure: Option<String>,
     /// Whether somebody ended it before everything was played.
     pub interrupted: bool,
+    /// What the run cost; absent where records are judged again.
+    pub figures: Option<Figures>,
 }
 
 /// How a clause stands over all runs.
@@ -114,7 +117,7 @@ impl Report {
             .map(|((run, record), verdict)| Case { run, record, verdict })
             .collect();
         let failure = uncounted(&cases);
-        Report { target, cases, skipped, failure, interrupted: false }
+        Report { target, cases, skipped, failure, interrupted: false, figures: None }
     }
 
     /// Every clause, in the order of the list.

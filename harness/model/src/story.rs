@@ -10,6 +10,9 @@ use crate::plan::{Identity, PlannedCall};
 use crate::run::Run;
 use crate::scenario::{Arguments, Bound, Connection, Place, Role, Side};
 
+/// How late the harness may be before a late answer is nobody's fault, in milliseconds.
+pub const OWN_LAG: u64 = 50;
+
 /// One count of the stores, which speaks of some moment between its beginning and its end.
 #[derive(Debug, Clone, Copy)]
 pub struct Count<'r> {

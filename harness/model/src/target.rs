@@ -114,6 +114,12 @@ pub struct Start {
     /// How long it may take to stop when asked.
     #[serde(default = "Limit::five_seconds")]
     pub stop_within: Limit,
+    /// Files, or folders with everything in them, that it may write to outside of its own folders.
+    #[serde(default)]
+    pub may_write: Vec<String>,
+    /// Addresses that are not on this machine to which it may be connected: `IP` or `IP:PORT`.
+    #[serde(default)]
+    pub may_connect: Vec<String>,
 }
 
 /// One file of a fresh state folder.

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::time::Duration;
 
-use nottwice_driver::{DriveError, Setting, play, survey};
+use nottwice_driver::{Meter, Setting, Shared, Slots, Spent, survey};
+use nottwice_model::figures::Figures;
 use nottwice_model::plan::{self, Plan};
 use nottwice_model::report::{Report, Skipped};
-use nottwice_model::run::Run;
 use nottwice_model::scenario::Scenario;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
+use crate::schedule::Schedule;
 use crate::{Failure, shelf};
 
 /// What is to be played, and how.
@@ -26,7 +25,9 @@ pub struct Campaign {
     /// Where runs are recorded; nowhere if absent.
     pub runs: Option<PathBuf>,
     /// A place for each plan that may be played at a time; campaigns can share them.
-    pub slots: Arc<Semaphore>,
+    pub slots: Slots,
+    /// How often every plan is played, each time with fresh keys and labels.
+    pub repeat: u32,
 }
 
 /// What came of it.
@@ -41,9 +42,9 @@ pub struct Done {
 }
 
 /// So many plans at a time; unless said, three for each core, since a play mostly waits for its server.
-pub fn slots(jobs: Option<usize>) -> Arc<Semaphore> {
+pub fn slots(jobs: Option<usize>) -> Slots {
     let usual = || std::thread::available_parallelism().map_or(2, usize::from) * 3;
-    Arc::new(Semaphore::new(jobs.unwrap_or_else(usual).max(1)))
+    Slots::new(jobs.unwrap_or_else(usual))
 }
 
 /// A fresh number for one play, so that no receipt of an earlier one answers it.
@@ -58,6 +59,7 @@ impl Campaign {
     /// A folder or file of the harness cannot be made, or the harness itself failed. A target that
     /// cannot be started is no error: the report says so.
     pub async fn play(self) -> Result<Done, Failure> {
+        let meter = Meter::start();
         let facts = self.setting.target.facts(&self.setting.file);
         let probe = shelf::probe()?;
         let surveyed = unless_interrupted(survey(&self.setting, &self.setting.file, &probe)).await?;
@@ -80,45 +82,28 @@ impl Campaign {
                 }
             }
         }
-        let played = self.play_all(plans).await?;
+        let waits = plans.iter().map(Plan::waits).max().unwrap_or_default();
+        let plans = self.repeated(plans)?;
+        let played = Schedule::new(&self.setting, &self.slots, plans).play().await?;
         let mut report = Report::of(Some(facts), played.runs.into_values().collect(), skipped);
         report.failure = played.failure.or(report.failure);
         report.interrupted = played.interrupted;
+        report.figures = Some(figures(&meter, report.cases.len(), waits));
         Ok(Done { report, warnings: played.warnings, interrupted: played.interrupted })
     }
 
-    /// Plays plans side by side; the order of the runs is that of the plans, however they end.
-    async fn play_all(&self, plans: Vec<Plan>) -> Result<Played, Failure> {
-        let mut playing = JoinSet::new();
-        for (place, plan) in plans.into_iter().enumerate() {
-            let record = self.record(&plan)?;
-            let (setting, slots) = (self.setting.clone(), self.slots.clone());
-            playing.spawn(async move {
-                let _slot = slots.acquire_owned().await.expect("nobody closes it");
-                (place, play(&setting, &plan, record.as_deref()).await, record)
-            });
-        }
-        let mut all = Played::default();
-        let interrupt = interrupted();
-        tokio::pin!(interrupt);
-        loop {
-            let joined = tokio::select! {
-                biased;
-                () = &mut interrupt, if !all.interrupted => {
-                    // Dropping a play ends every process that it started.
-                    all.interrupted = true;
-                    playing.abort_all();
-                    continue;
-                }
-                joined = playing.join_next() => joined,
-            };
-            match joined {
-                None => return Ok(all),
-                Some(Ok((place, played, record))) => all.take(place, played, record),
-                Some(Err(error)) if error.is_cancelled() => {}
-                Some(Err(error)) => return Err(Failure::Harness(error.to_string())),
+    /// Every plan so often, with the file of its record. Repeats have a folder each, and so no record that
+    /// another run of a scenario could have.
+    fn repeated(&self, plans: Vec<Plan>) -> Result<Vec<Shared>, Failure> {
+        let mut all = Vec::new();
+        for number in 1..=self.repeat.max(1) {
+            for plan in &plans {
+                let record = self.record(plan, number)?;
+                let plan = if number == 1 { plan.clone() } else { plan.renewed(nonce()) };
+                all.push(Shared { plan, record });
             }
         }
+        Ok(all)
     }
 
     /// Two scenarios whose records would have one name would write into one file.
@@ -137,42 +122,22 @@ impl Campaign {
         Ok(())
     }
 
-    fn record(&self, plan: &Plan) -> Result<Option<PathBuf>, Failure> {
+    fn record(&self, plan: &Plan, number: u32) -> Result<Option<PathBuf>, Failure> {
         let Some(runs) = &self.runs else { return Ok(None) };
-        let folder = runs.join(&plan.target.name);
+        let mut folder = runs.join(&plan.target.name);
+        if number > 1 {
+            folder.push(format!("repeat-{number}"));
+        }
         std::fs::create_dir_all(&folder).map_err(|source| Failure::Read { path: folder.clone(), source })?;
         Ok(Some(folder.join(format!("{}.jsonl", plan.scenario.replace('/', "-")))))
     }
 }
 
-/// What has been played so far.
-#[derive(Default)]
-struct Played {
-    /// Runs with their records, by the place of their plan.
-    runs: BTreeMap<usize, (Run, String)>,
-    failure: Option<String>,
-    warnings: Vec<String>,
-    interrupted: bool,
-}
-
-impl Played {
-    fn take(
-        &mut self,
-        place: usize,
-        played: Result<nottwice_driver::Played, DriveError>,
-        record: Option<PathBuf>,
-    ) {
-        match played {
-            Ok(played) => {
-                let record = record.map(|path| path.display().to_string()).unwrap_or_default();
-                if let Some(error) = played.unrecorded {
-                    self.warnings.push(format!("the record {record} ends early: {error}"));
-                }
-                self.runs.insert(place, (played.run, record));
-            }
-            Err(error) => drop(self.failure.get_or_insert(error.to_string())),
-        }
-    }
+/// What the run cost so far.
+fn figures(meter: &Meter, plans: usize, waits: Duration) -> Figures {
+    let Spent { wall, own, servers } = meter.spent();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Figures { plans, wall, waits, servers, own, cores }
 }
 
 /// Runs something asynchronous to its end. When it returns, everything that it started has ended.
@@ -200,7 +165,7 @@ pub async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Result<T, F
 }
 
 /// Ends when somebody presses Ctrl-C, sends SIGTERM, or closes the terminal.
-async fn interrupted() {
+pub(crate) async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let [Ok(mut int), Ok(mut term), Ok(mut hup)] = kinds.map(signal) else {

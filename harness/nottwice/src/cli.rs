@@ -125,6 +125,9 @@ pub(crate) struct Run {
     /// The seed of every random choice
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// How often each scenario is played, every time with fresh keys
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: u32,
     #[command(flatten)]
     pub(crate) runs: Runs,
     #[command(flatten)]

@@ -10,6 +10,7 @@ mod commands;
 mod failure;
 pub mod matrix;
 mod output;
+mod schedule;
 pub mod shelf;
 
 use std::ffi::OsString;

@@ -5,15 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
-use nottwice_driver::Setting;
+use nottwice_driver::{Setting, Slots};
 use nottwice_model::clause::Ruling;
 use nottwice_model::clauses;
 use nottwice_model::report::{Report, Standing};
 use nottwice_model::scenario::Scenario;
 use nottwice_model::verdict;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::campaign::Campaign;
@@ -51,7 +49,7 @@ pub struct Matrix {
 ///
 /// # Errors
 /// The harness itself failed.
-pub async fn play(program: &Path, slots: Arc<Semaphore>) -> Result<Matrix, Failure> {
+pub async fn play(program: &Path, slots: Slots) -> Result<Matrix, Failure> {
     let scenarios = shelf::scenarios()?;
     let (defects, roots, unclean) = Default::default();
     let mut matrix = Matrix { scenarios, defects, roots, unclean };
@@ -63,7 +61,8 @@ pub async fn play(program: &Path, slots: Arc<Semaphore>) -> Result<Matrix, Failu
             let file = format!("shipped:{name}");
             let setting = Setting { target: shelf::target(&file)?, file, program: program.to_owned() };
             let scenarios = matrix.scenarios.clone();
-            let campaign = Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone() };
+            let campaign =
+                Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone(), repeat: 1 };
             playing.spawn(async move { (target, defect, campaign.play().await) });
         }
     }
@@ -92,7 +91,7 @@ const AGAIN: usize = 3;
 impl Matrix {
     /// Some defects show only in a race that the server may win, so what was promised and not seen is
     /// played again. Nothing of the kind is done for the reference: it must be right every time.
-    async fn play_missed(&mut self, program: &Path, slots: &Arc<Semaphore>) -> Result<(), Failure> {
+    async fn play_missed(&mut self, program: &Path, slots: &Slots) -> Result<(), Failure> {
         for scenario in self.scenarios.clone() {
             for (defect, said) in &scenario.catches {
                 for target in TARGETS.iter().cycle().take(AGAIN * TARGETS.len()) {
@@ -104,7 +103,8 @@ impl Matrix {
                     let setting =
                         Setting { target: shelf::target(&file)?, file, program: program.to_owned() };
                     let scenarios = vec![scenario.clone()];
-                    let campaign = Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone() };
+                    let campaign =
+                        Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone(), repeat: 1 };
                     let report = campaign.play().await?.report;
                     self.defect(defect, &report);
                 }

@@ -7,7 +7,7 @@ use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
-use crate::story::Story;
+use crate::story::{OWN_LAG, Story};
 
 /// Concurrent attempts of one intent give one effect, and every success names it.
 pub(super) static SINGLE_WINNER: Clause = Clause {
@@ -148,9 +148,6 @@ pub(super) static BUSY_RETRYABLE: Clause = Clause {
     presupposes: &["effect.acknowledged-exists"],
     rule: busy_retryable,
 };
-
-/// How late the harness may be before a late answer is nobody's fault, in milliseconds.
-const OWN_LAG: u64 = 50;
 
 fn busy_retryable(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();

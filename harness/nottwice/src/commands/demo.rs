@@ -18,6 +18,7 @@ pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
         seed: 1,
         runs: Some("reports/runs".into()),
         slots: campaign::slots(None),
+        repeat: 1,
     };
     finish(&block_on(campaign.play())?, output)
 }

@@ -24,7 +24,7 @@ pub(super) fn replay(
     let folder = runs.runs.join("replayed").join(&setting.target.name);
     std::fs::create_dir_all(&folder).map_err(|source| Failure::Read { path: folder.clone(), source })?;
     let path = folder.join(record.file_name().unwrap_or_default());
-    let played = nottwice_driver::play(&setting, &plan, Some(&path));
+    let played = nottwice_driver::play(&setting, &plan, Some(&path), None);
     let played = block_on(async { Ok(unless_interrupted(played).await??) })?;
     let file = path.display().to_string();
     if let Some(error) = &played.unrecorded {

@@ -19,6 +19,7 @@ pub(super) fn run(run: Run) -> Result<Exit, Failure> {
         seed: run.seed,
         runs: Some(run.runs.runs.clone()),
         slots: campaign::slots(run.jobs.jobs),
+        repeat: run.repeat,
     };
     campaign.check_names()?;
     let done = block_on(campaign.play())?;

@@ -12,7 +12,7 @@ fn spoken(era: &str) -> String {
 fn both_eras_give_one_verdict() {
     let said = ["legacy", "modern"].map(|era| {
         let project = Project::new().with("mine.toml", spoken(era));
-        project.run("run mine.toml receipt/plain-retry effect/lost-reply").exits(0).stdout
+        project.run("run mine.toml receipt/plain-retry effect/lost-reply").exits(0).verdict()
     });
     assert_eq!(said[0], said[1]);
 }

@@ -124,3 +124,22 @@ fn interrupted(running: Running, signal: &str) {
     running.signal(signal);
     running.end().exits(130);
 }
+
+/// A run that is killed can clear nothing away. Any other run of this user would do it as well, so none is
+/// let run meanwhile.
+#[test]
+fn a_run_that_is_killed_is_cleared_away_by_the_next() {
+    for name in ["reference-stdio", "reference-http"] {
+        let project = Project::alone().with("mine.toml", servers::slow_reference(name));
+        let killed = project.start("run mine.toml recovery/crash-after-claim");
+        let record = format!("reports/runs/{name}/recovery-crash-after-claim.jsonl");
+        wait::until("a run under way", || settles(&project, &record));
+        killed.signal("KILL");
+        assert!(!left::all(killed.pid(), &project.temp()).is_empty(), "it left something to clear away");
+        let next = format!("run {name} receipt/plain-retry");
+        let ended = project.run(&next).exits(0).says("an earlier run was killed");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended}");
+        assert_eq!(left::all(killed.pid(), &project.temp()), Vec::<String>::new(), "{ended}");
+        assert_eq!(project.run(&next).exits(0).stderr, "", "there is nothing any more");
+    }
+}

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::{self, JoinHandle};
 
 use tempfile::TempDir;
@@ -15,13 +15,24 @@ use crate::{left, wait};
 /// A small project of a user.
 pub(crate) struct Project {
     folder: TempDir,
+    alone: Option<RwLockWriteGuard<'static, ()>>,
 }
+
+/// Every run reads it, so that one who writes it knows that no other runs.
+static RUNS: RwLock<()> = RwLock::new(());
 
 impl Project {
     pub(crate) fn new() -> Project {
-        let project = Project { folder: tempfile::tempdir().expect("there is room for a folder") };
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let project = Project { folder, alone: None };
         fs::create_dir(project.temp()).expect("the folder is ours");
         project
+    }
+
+    /// A project beside whose runs no others are at work.
+    pub(crate) fn alone() -> Project {
+        let alone = RUNS.write().unwrap_or_else(PoisonError::into_inner);
+        Project { alone: Some(alone), ..Project::new() }
     }
 
     /// With one more file.
@@ -44,7 +55,7 @@ impl Project {
         fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    fn temp(&self) -> PathBuf {
+    pub(crate) fn temp(&self) -> PathBuf {
         self.path("tmp")
     }
 
@@ -62,15 +73,21 @@ impl Project {
     }
 
     fn start_words(&self, words: &[&str]) -> Running {
+        let company = self.company();
         let child = self.command(words).stdout(Stdio::piped()).spawn().expect("the binary was built");
-        Running::new(child, self.temp())
+        Running::new(child, self.temp(), company)
     }
 
     /// Runs it with its standard output given to something else than a reader.
     pub(crate) fn run_into(&self, words: &str, stdout: impl Into<Stdio>) -> Ended {
         let words: Vec<_> = words.split(' ').collect();
+        let company = self.company();
         let child = self.command(&words).stdout(stdout).spawn().expect("the binary was built");
-        Running::new(child, self.temp()).end()
+        Running::new(child, self.temp(), company).end()
+    }
+
+    fn company(&self) -> Option<RwLockReadGuard<'static, ()>> {
+        self.alone.is_none().then(|| RUNS.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The binary, which sees nothing of this test's own environment but where programs are.
@@ -101,13 +118,14 @@ pub(crate) struct Running {
     stdout: Option<JoinHandle<String>>,
     stderr: Option<JoinHandle<String>>,
     most_kib: u64,
+    _company: Option<RwLockReadGuard<'static, ()>>,
 }
 
 impl Running {
-    fn new(mut child: Child, temp: PathBuf) -> Running {
+    fn new(mut child: Child, temp: PathBuf, company: Option<RwLockReadGuard<'static, ()>>) -> Running {
         let stdout = child.stdout.take().map(reader);
         let stderr = child.stderr.take().map(reader);
-        Running { child, temp, stdout, stderr, most_kib: 0 }
+        Running { child, temp, stdout, stderr, most_kib: 0, _company: company }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -175,6 +193,14 @@ impl Ended {
     pub(crate) fn exits(self, exit: i32) -> Ended {
         assert_eq!(self.exit, exit, "the exit code\n{self}");
         self
+    }
+
+    /// What it said of the server, in either format: all but what the run cost.
+    pub(crate) fn verdict(&self) -> String {
+        let human = self.stdout.find("\nplayed ").zip(self.stdout.rfind("\nexit "));
+        let json = self.stdout.find(",\n  \"figures\"").zip(self.stdout.rfind("\n}"));
+        let Some((from, to)) = human.or(json) else { return self.stdout.clone() };
+        format!("{}{}", &self.stdout[..from], &self.stdout[to..])
     }
 
     /// It printed these words, wherever its lines were broken.

@@ -46,6 +46,7 @@ impl Format for Human {
         lists::not_asked(&mut page, report);
         lists::not_played(&mut page, report);
         page.gap();
+        cost(&mut page, report);
         page.prose("", 0, &ending(report));
         page.finish()
     }
@@ -117,6 +118,27 @@ fn words(repeat: Repeat) -> &'static str {
         Repeat::Many => "an effect for each call",
         Repeat::CouldNotTell => "could not tell",
     }
+}
+
+/// What the run cost, beside the floor that no harness could go below.
+fn cost(page: &mut Page, report: &Report) {
+    let Some(figures) = &report.figures else { return };
+    let floor = figures.floor();
+    let ratio = figures.ratio().map_or(String::new(), |ratio| format!("{ratio:.2} × "));
+    page.prose("", 0, &format!(
+        "played {} in {:.2} s: {ratio}the floor of {:.2} s (longest declared wait {:.2} s, servers {:.2} s on {} \
+         cores); harness {:.2} ms each",
+        match figures.plans {
+            1 => "1 plan".to_owned(),
+            plans => format!("{plans} plans"),
+        },
+        figures.wall.as_secs_f64(),
+        floor.as_secs_f64(),
+        figures.waits.as_secs_f64(),
+        figures.servers.as_secs_f64(),
+        figures.cores,
+        figures.own_for_each().as_secs_f64() * 1_000.0,
+    ));
 }
 
 /// The exit code and its reason.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nottwice_model::ability::Ability;
 use nottwice_model::clause::{Finding, Level, Ruling};
 use nottwice_model::clauses;
+use nottwice_model::figures::Figures;
 use nottwice_model::ledger::Row;
 use nottwice_model::report::{Repeat, Report, Skipped, Standing};
 use serde::Serialize;
@@ -66,6 +67,20 @@ struct Document<'r> {
     repeats: Vec<Repeated<'r>>,
     failure: Option<&'r str>,
     trouble: Vec<Trouble<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<Cost>,
+}
+
+/// What the run cost, in microseconds.
+#[derive(Serialize)]
+struct Cost {
+    plans: usize,
+    wall: u128,
+    floor: u128,
+    waits: u128,
+    servers: u128,
+    own: u128,
+    cores: usize,
 }
 
 #[derive(Serialize)]
@@ -137,6 +152,20 @@ fn document(report: &Report) -> Document<'_> {
             .collect(),
         failure: report.failure.as_deref(),
         trouble: trouble(report),
+        figures: report.figures.as_ref().map(cost),
+    }
+}
+
+fn cost(figures: &Figures) -> Cost {
+    let Figures { plans, wall, waits, servers, own, cores } = figures;
+    Cost {
+        plans: *plans,
+        wall: wall.as_micros(),
+        floor: figures.floor().as_micros(),
+        waits: waits.as_micros(),
+        servers: servers.as_micros(),
+        own: own.as_micros(),
+        cores: *cores,
     }
 }
 
