@@ -4,21 +4,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nottwice_model::history::Why;
 use nottwice_model::target::{Credential, Era, Start, Transport};
 use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::listener::{self, Owner};
+use crate::mcp::{self, Asked as _};
 use crate::place::Place;
 use crate::recorder::Recorder;
-use crate::transport::Link;
+use crate::transport::{Link, Lost};
 use crate::transports::http::HttpLink;
+use crate::transports::mcp_http::McpHttpLink;
 use crate::transports::mcp_stdio::StdioLink;
 use crate::worker::{Seat, Who, Worker};
 
 /// How often a starting server is looked at: a listening socket sends no event to others.
 const GLANCE: Duration = Duration::from_millis(2);
+
+/// So many characters of an answer that was not expected are shown.
+const MOST_SHOWN: usize = 300;
 
 /// How long one look at a starting server may take.
 const LOOK: Duration = Duration::from_secs(1);
@@ -73,28 +79,29 @@ impl Fleet {
         if let (Some(link), false) = (open.last(), fresh) {
             return Ok(Line { link: link.clone(), worker: self.workers.get(&seat).cloned() });
         }
-        let transport = self.place.target().reach.transport;
-        let running = match self.place.target().start.clone() {
-            None => None,
-            Some(start) if transport == Transport::Http => match self.workers.get(&seat) {
-                Some(running) => Some(running.clone()),
-                None => Some(self.start(seat, &start).await?),
-            },
-            Some(start) => {
-                if let Some(deaf) = self.workers.remove(&seat) {
-                    deaf.hang_up();
-                    self.stopping.push(deaf);
-                }
-                Some(self.start(seat, &start).await?)
-            }
-        };
+        let running = self.running(seat).await?;
         self.opened += 1;
-        let link: Arc<dyn Link> = match (transport, &running) {
+        let link: Arc<dyn Link> = match (self.place.target().reach.transport, &running) {
             (Transport::McpStdio, Some(worker)) => Arc::new(self.greet(worker).await?),
+            (Transport::McpHttp, _) => Arc::new(self.meet(running.as_deref(), who).await?),
             _ => Arc::new(self.dial(running.as_deref()).await?),
         };
         self.links.entry((worker, who)).or_default().push(link.clone());
         Ok(Line { link, worker: running })
+    }
+
+    /// The worker of a seat, started where it is not there; over stdio a connection is a process of its own.
+    async fn running(&mut self, seat: Seat) -> Result<Option<Arc<Worker>>, DriveError> {
+        let Some(start) = self.place.target().start.clone() else { return Ok(None) };
+        if self.place.target().reach.transport.over_http() {
+            if let Some(running) = self.workers.get(&seat) {
+                return Ok(Some(running.clone()));
+            }
+        } else if let Some(deaf) = self.workers.remove(&seat) {
+            deaf.hang_up();
+            self.stopping.push(deaf);
+        }
+        self.start(seat, &start).await.map(Some)
     }
 
     async fn start(&mut self, seat: Seat, start: &Start) -> Result<Arc<Worker>, DriveError> {
@@ -102,7 +109,7 @@ impl Fleet {
             old.stopped(start.stop_within.duration()).await;
         }
         let incarnation = self.starts.get(&seat).copied().unwrap_or(0) + 1;
-        let http = self.place.target().reach.transport == Transport::Http;
+        let http = self.place.target().reach.transport.over_http();
         let port = if http { Some(self.port()?) } else { None };
         let worker = Worker::start(&self.place, start, seat, incarnation, port, &self.recorder)?;
         let worker = Arc::new(worker);
@@ -182,25 +189,80 @@ impl Fleet {
             .map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))
     }
 
+    /// Connects to a worker for a caller and, in the era that has one, speaks the handshake.
+    async fn meet(&self, worker: Option<&Worker>, who: Who) -> Result<McpHttpLink, DriveError> {
+        let base = self.base(worker.and_then(|worker| worker.port))?;
+        let caller = self.place.credentials(who).into_iter().filter_map(|credential| match credential {
+            Credential::Header { name, value } => Some((name.clone(), value.clone())),
+            Credential::Env { .. } => None,
+        });
+        let link = McpHttpLink::connect(self.opened, &base, self.era, caller.collect()).await;
+        let link =
+            link.map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))?;
+        if self.era == Era::Legacy {
+            self.answered(worker, mcp::greet(&link)).await?;
+        }
+        Ok(link)
+    }
+
+    /// The tools that a server over HTTP lists, in a process of its own if the harness starts it.
+    pub(crate) async fn tools(&mut self) -> Result<Vec<Value>, DriveError> {
+        let who = Who::default();
+        let worker = self.running(self.seat(1, who)).await?;
+        let link = self.meet(worker.as_deref(), who).await?;
+        let asked = async {
+            // Every modern server must know this question, and no legacy one knows it.
+            if self.era == Era::Modern {
+                let about = link.ask(1, "server/discover", serde_json::json!({})).await?;
+                about.get("result").ok_or_else(|| mcp::unexpected(&about))?;
+            }
+            mcp::tools(&link).await
+        };
+        let tools = self.answered(worker.as_deref(), asked).await;
+        link.part().await;
+        tools
+    }
+
+    /// What a worker says to a question of the harness's own, within the time that it has to get ready.
+    async fn answered<T>(
+        &self,
+        worker: Option<&Worker>,
+        asked: impl Future<Output = Result<T, Lost>>,
+    ) -> Result<T, DriveError> {
+        let target = self.place.target();
+        let within = target.start.as_ref().map_or(target.reach.patience, |start| start.ready_within);
+        let lost = match tokio::time::timeout(within.duration(), asked).await {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(lost)) => Some(lost),
+            Err(_) => None,
+        };
+        // Only a closed connection is a sign that the server is ending.
+        let (status, said) = match (worker, &lost) {
+            (Some(worker), Some(Lost { why: Why::NoReply | Why::CutReply, .. })) => worker.last_words().await,
+            (worker, _) => (None, worker.map(Worker::said).unwrap_or_default()),
+        };
+        Err(match (lost, status) {
+            (None, _) => DriveError::NotReady { within: within.to_string(), said },
+            (_, Some(status)) => DriveError::Died { status, said },
+            (Some(lost), None) if lost.bytes.is_empty() => {
+                DriveError::Protocol(format!("no answer to the handshake{said}"))
+            }
+            (Some(lost), None) => {
+                let text = String::from_utf8_lossy(&lost.bytes);
+                let start: String = text.chars().take(MOST_SHOWN).collect();
+                DriveError::Protocol(format!("it answers the handshake with {start}{said}"))
+            }
+        })
+    }
+
     /// Takes a worker's pipes and speaks the handshake.
     async fn greet(&self, worker: &Worker) -> Result<StdioLink, DriveError> {
         let pipes = worker.take_pipes().ok_or_else(|| DriveError::Protocol("the pipes are taken".into()))?;
         let number = worker.seat.worker;
         let link =
             StdioLink::new(self.opened, number, self.era, pipes, self.recorder.clone(), worker.heard.clone());
-        let start = self.place.target().start.as_ref().expect("a worker was started by it");
-        let within = start.ready_within;
-        match tokio::time::timeout(within.duration(), link.greet()).await {
-            Ok(Ok(_)) => Ok(link),
-            Ok(Err(_)) => {
-                let (status, said) = worker.last_words().await;
-                Err(match status {
-                    Some(status) => DriveError::Died { status, said },
-                    None => DriveError::Protocol(format!("no answer to the handshake{said}")),
-                })
-            }
-            Err(_) => Err(DriveError::NotReady { within: within.to_string(), said: worker.said() }),
-        }
+        self.answered(Some(worker), mcp::greet(&link)).await?;
+        Ok(link)
     }
 
     /// Ends every process of a worker with SIGKILL.
@@ -280,7 +342,9 @@ impl Fleet {
 
     /// Ends everything.
     pub(crate) async fn end(&mut self) {
-        self.links.clear();
+        for link in std::mem::take(&mut self.links).into_values().flatten() {
+            let _ = tokio::time::timeout(LOOK, link.part()).await;
+        }
         let workers = std::mem::take(&mut self.workers).into_values();
         for worker in workers.chain(std::mem::take(&mut self.stopping)) {
             worker.kill().await;

@@ -150,7 +150,7 @@ impl Player {
         let who = self.who(call.identity);
         let line = self.fleet.line(call.worker, who, fresh).await?;
         let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
-        let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
+        let by_connection = self.place.target().reach.transport.over_http();
         let second =
             if copies && by_connection { Some(self.fleet.line(call.worker, who, true).await?) } else { None };
         let attempt = Attempt {

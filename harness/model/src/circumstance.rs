@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use crate::fault::Do;
 use crate::plan::{Plan, PlannedStep};
 use crate::scenario::{Act, Arguments, Connection, Place, Role, Until};
-use crate::target::Transport;
 
 /// More intents than this in one plan are a crowd.
 const CROWD: usize = 10;
@@ -19,7 +18,7 @@ const KILLED: [&str; 2] = ["restart", "kill"];
 /// The circumstances of a plan, each as a word.
 pub fn of(plan: &Plan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let by_connection = plan.target.transport == Transport::Http;
+    let by_connection = plan.target.transport.over_http();
     let mut request_ids = BTreeSet::new();
     for step in &plan.steps {
         match step {

@@ -14,5 +14,6 @@ mod page;
 mod project;
 mod records;
 mod servers;
+mod streamable;
 mod wait;
 mod words;

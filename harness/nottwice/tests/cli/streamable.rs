@@ -1,0 +1,169 @@
+//! MCP over Streamable HTTP: one attempt is one request, whatever the server answers.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+/// How the small server answers a call of its tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum How {
+    /// With the result, in a stream with other events around it.
+    Streamed,
+    /// By sending the caller to itself.
+    Moved,
+    /// By closing the connection before the first byte.
+    Closed,
+    /// With a status and no MCP.
+    Busy,
+    /// As if the session had never been.
+    Forgotten,
+}
+
+/// What came in, in order: the HTTP method, and the method of MCP where there is one.
+type Seen = Arc<Mutex<Vec<String>>>;
+
+/// A small legacy server with sessions, on a thread of its own for as long as the test runs.
+fn listen(how: How) -> (u16, Seen) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let seen = Seen::default();
+    let shared = seen.clone();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let seen = shared.clone();
+            thread::spawn(move || converse(stream, port, how, &seen));
+        }
+    });
+    (port, seen)
+}
+
+fn converse(mut stream: TcpStream, port: u16, how: How, seen: &Seen) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a socket can be shared"));
+    while let Some((method, session, message)) = request(&mut reader) {
+        let asked = message["method"].as_str().unwrap_or_default().to_owned();
+        seen.lock().expect("nothing panics").push(format!("{method} {asked}").trim().to_owned());
+        let id = &message["id"];
+        let answer = match asked.as_str() {
+            "initialize" => {
+                let server = json!({"name": "small", "version": "1"});
+                let result =
+                    json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": server});
+                json_reply(
+                    "200 OK",
+                    "Mcp-Session-Id: s1\r\n",
+                    &json!({"jsonrpc": "2.0", "id": id, "result": result}),
+                )
+            }
+            _ if session.as_deref() != Some("s1") => json_reply("400 Bad Request", "", &json!("no session")),
+            "notifications/initialized" => json_reply("202 Accepted", "", &Value::Null),
+            "tools/list" => {
+                let tool = json!({"name": "create", "inputSchema": {"type": "object"}});
+                streamed(&json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool]}}))
+            }
+            "tools/call" => match called(how, port, id) {
+                Some(answer) => answer,
+                None => return,
+            },
+            _ => json_reply("200 OK", "", &Value::Null),
+        };
+        if stream.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// One request: its method, its session, its message.
+fn request(reader: &mut impl BufRead) -> Option<(String, Option<String>, Value)> {
+    let (mut first, mut session, mut length) = (String::new(), None, 0);
+    reader.read_line(&mut first).ok().filter(|read| *read != 0)?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.parse().ok()?,
+            "mcp-session-id" => session = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let message = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some((first.split(' ').next()?.to_owned(), session, message))
+}
+
+fn called(how: How, port: u16, id: &Value) -> Option<String> {
+    let result = json!({"content": [{"type": "text", "text": "done"}]});
+    match how {
+        How::Streamed => Some(streamed(&json!({"jsonrpc": "2.0", "id": id, "result": result}))),
+        How::Moved => {
+            let there = format!("Location: http://127.0.0.1:{port}/mcp\r\n");
+            Some(json_reply("307 Temporary Redirect", &there, &Value::Null))
+        }
+        How::Closed => None,
+        How::Busy => Some(json_reply("503 Service Unavailable", "Retry-After: 0\r\n", &Value::Null)),
+        How::Forgotten => Some(json_reply("404 Not Found", "", &json!("no such session"))),
+    }
+}
+
+fn json_reply(status: &str, headers: &str, body: &Value) -> String {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let length = body.len();
+    let kind = "Content-Type: application/json\r\n";
+    format!("HTTP/1.1 {status}\r\n{headers}{kind}Content-Length: {length}\r\n\r\n{body}")
+}
+
+/// A message in a stream, after all that a server may send before it, in chunks that end anywhere.
+fn streamed(message: &Value) -> String {
+    let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}});
+    let ping = json!({"jsonrpc": "2.0", "id": message["id"], "method": "ping"});
+    let body = format!(
+        "id: 1\nretry: 3000\ndata:\n\n: nothing\n\ndata: {log}\r\n\r\nevent: message\ndata: {ping}\n\n\
+         id: 2\ndata: {message}\n\n"
+    );
+    let (one, two) = body.split_at(body.len() / 2);
+    format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n\
+         {:x}\r\n{one}\r\n{:x}\r\n{two}\r\n0\r\n\r\n",
+        one.len(),
+        two.len()
+    )
+}
+
+/// A target without a key, at a server that somebody else runs.
+fn target(port: u16) -> String {
+    format!(
+        "name = \"mine\"\n\n[reach]\ntransport = \"mcp-http\"\nbase = \"http://127.0.0.1:{port}/mcp\"\n\n\
+         [tool.main]\nname = \"create\"\narguments = {{ text = \"{{label}}\" }}\n"
+    )
+}
+
+/// Plays two calls of one intent: how often the tool was called on the wire, how often the record says so, and
+/// how those attempts ended.
+fn played(how: How) -> (Vec<String>, usize, Vec<String>) {
+    let (port, seen) = listen(how);
+    let project = Project::new().with("mine.toml", target(port));
+    project.run("run mine.toml receipt/plain-retry");
+    let record = project.read("reports/runs/mine/receipt-plain-retry.jsonl");
+    let events: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let sent = events.iter().filter(|event| event["event"] == "sent").count();
+    let ended = events.iter().filter(|event| event["event"] == "ended");
+    let ended = ended.map(|event| event["outcome"].to_string()).collect();
+    let seen = seen.lock().expect("nothing panics").clone();
+    (seen, sent, ended)
+}
+
+#[test]
+fn one_attempt_is_one_request() {
+    for how in [How::Streamed, How::Moved, How::Closed, How::Busy, How::Forgotten] {
+        let (seen, sent, _) = played(how);
+        let called = seen.iter().filter(|asked| *asked == "POST tools/call").count();
+        assert_eq!((called, sent), (2, 2), "{how:?}: {seen:#?}");
+        assert!(!seen.iter().any(|asked| asked.starts_with("GET")), "{how:?}: {seen:#?}");
+    }
+}
