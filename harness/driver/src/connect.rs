@@ -16,7 +16,7 @@ use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::transport::{Link, Lost};
 use crate::transports::http::HttpLink;
-use crate::transports::mcp_http::McpHttpLink;
+use crate::transports::mcp_http::{McpHttpLink, Session};
 use crate::transports::mcp_stdio::StdioLink;
 use crate::worker::{Seat, Who, Worker};
 
@@ -37,6 +37,8 @@ pub(crate) struct Fleet {
     workers: BTreeMap<Seat, Arc<Worker>>,
     starts: BTreeMap<Seat, u32>,
     links: BTreeMap<(u8, Who), Vec<Arc<dyn Link>>>,
+    /// MCP over HTTP, legacy: the last session of each caller with each worker.
+    sessions: BTreeMap<(u8, Who), Arc<Session>>,
     /// Workers that were asked to stop and are not gone yet.
     stopping: Vec<Arc<Worker>>,
     opened: u32,
@@ -58,8 +60,8 @@ impl Line {
 
 impl Fleet {
     pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
-        let (workers, starts, links, stopping) = Default::default();
-        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0 }
+        let (workers, starts, links, sessions, stopping) = Default::default();
+        Fleet { place, era, recorder, workers, starts, links, sessions, stopping, opened: 0 }
     }
 
     /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
@@ -83,7 +85,7 @@ impl Fleet {
         self.opened += 1;
         let link: Arc<dyn Link> = match (self.place.target().reach.transport, &running) {
             (Transport::McpStdio, Some(worker)) => Arc::new(self.greet(worker).await?),
-            (Transport::McpHttp, _) => Arc::new(self.meet(running.as_deref(), who).await?),
+            (Transport::McpHttp, _) => Arc::new(self.meet(running.as_deref(), (worker, who), fresh).await?),
             _ => Arc::new(self.dial(running.as_deref()).await?),
         };
         self.links.entry((worker, who)).or_default().push(link.clone());
@@ -189,8 +191,14 @@ impl Fleet {
             .map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))
     }
 
-    /// Connects to a worker for a caller and, in the era that has one, speaks the handshake.
-    async fn meet(&self, worker: Option<&Worker>, who: Who) -> Result<McpHttpLink, DriveError> {
+    /// Connects a caller to a worker. In the legacy era the link joins the caller's session there, unless it
+    /// is to be fresh or there is none; then it speaks the handshake.
+    async fn meet(
+        &mut self,
+        worker: Option<&Worker>,
+        (number, who): (u8, Who),
+        fresh: bool,
+    ) -> Result<McpHttpLink, DriveError> {
         let base = self.base(worker.and_then(|worker| worker.port))?;
         let caller = self.place.credentials(who).into_iter().filter_map(|credential| match credential {
             Credential::Header { name, value } => Some((name.clone(), value.clone())),
@@ -199,8 +207,14 @@ impl Fleet {
         let link = McpHttpLink::connect(self.opened, &base, self.era, caller.collect()).await;
         let link =
             link.map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))?;
-        if self.era == Era::Legacy {
-            self.answered(worker, mcp::greet(&link)).await?;
+        let known = self.sessions.get(&(number, who)).filter(|session| !fresh && !session.is_over());
+        match (self.era, known) {
+            (Era::Modern, _) => {}
+            (Era::Legacy, Some(session)) => link.join(session.clone()),
+            (Era::Legacy, None) => {
+                self.answered(worker, mcp::greet(&link)).await?;
+                self.sessions.extend(link.session().map(|session| ((number, who), session.clone())));
+            }
         }
         Ok(link)
     }
@@ -209,7 +223,7 @@ impl Fleet {
     pub(crate) async fn tools(&mut self) -> Result<Vec<Value>, DriveError> {
         let who = Who::default();
         let worker = self.running(self.seat(1, who)).await?;
-        let link = self.meet(worker.as_deref(), who).await?;
+        let link = self.meet(worker.as_deref(), (1, who), true).await?;
         let asked = async {
             // Every modern server must know this question, and no legacy one knows it.
             if self.era == Era::Modern {
@@ -267,12 +281,18 @@ impl Fleet {
 
     /// Ends every process of a worker with SIGKILL.
     pub(crate) async fn kill(&mut self, worker: u8) {
-        self.links.retain(|(of, _), _| *of != worker);
+        self.forget(worker);
         for seat in self.seats(worker) {
             if let Some(worker) = self.workers.remove(&seat) {
                 worker.kill().await;
             }
         }
+    }
+
+    /// Nothing more is said to a worker over what is open to it.
+    fn forget(&mut self, worker: u8) {
+        self.links.retain(|(of, _), _| *of != worker);
+        self.sessions.retain(|(of, _), _| *of != worker);
     }
 
     /// Asks every process of a worker to stop. Calls that are under way may still be answered.
@@ -282,7 +302,7 @@ impl Fleet {
                 link.finish().await;
             }
         }
-        self.links.retain(|(of, _), _| *of != worker);
+        self.forget(worker);
         for seat in self.seats(worker) {
             if let Some(worker) = self.workers.remove(&seat) {
                 worker.ask_to_stop();

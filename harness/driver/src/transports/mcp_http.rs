@@ -1,11 +1,13 @@
 //! MCP over Streamable HTTP, in both eras: each message is one POST, answered as JSON or as a stream of
 //! events.
 //!
-//! A link is one TCP connection; in the legacy era it is one session, which goes on over another connection
-//! where the server has closed the first between two requests. Nothing is sent again: a redirect, a lost session
-//! and a broken stream are answers like others, and the next attempt decides for itself.
+//! A link is one TCP connection. In the legacy era it stands in a session, which outlives it: what is called
+//! after a broken connection, or beside a call that is under way, goes on in the same one, as a client of that
+//! era does it; and a link takes another connection if the server has not done with its first one. Nothing is sent again: a redirect, a lost session and a broken stream are answers like
+//! others, and the next attempt decides for itself.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use nottwice_model::history::Why;
 use nottwice_model::target::Era;
@@ -25,15 +27,16 @@ pub(crate) struct McpHttpLink {
     /// How its caller says who it is, for the messages that are the harness's own.
     caller: Vec<Header>,
     socket: Socket,
-    /// Legacy: what the handshake settled. Without it the server was not spoken to yet, or let nobody in.
-    session: OnceLock<Session>,
+    /// Legacy: the session it stands in. Without it the server was not spoken to yet, or let nobody in.
+    session: OnceLock<Arc<Session>>,
 }
 
 /// What a legacy handshake settled.
-struct Session {
-    /// The name of the session, if the server keeps one.
+pub(crate) struct Session {
+    /// Its name, if the server keeps sessions.
     id: Option<String>,
     revision: String,
+    over: AtomicBool,
 }
 
 impl McpHttpLink {
@@ -46,6 +49,16 @@ impl McpHttpLink {
     ) -> std::io::Result<McpHttpLink> {
         let socket = Socket::connect(Base::of(base)).await?;
         Ok(McpHttpLink { number, era, caller, socket, session: OnceLock::new() })
+    }
+
+    /// Stands in a session that another link has begun.
+    pub(crate) fn join(&self, session: Arc<Session>) {
+        self.session.get_or_init(|| session);
+    }
+
+    /// The session it stands in.
+    pub(crate) fn session(&self) -> Option<&Arc<Session>> {
+        self.session.get()
     }
 
     /// The bytes of one POST. The names of method and tool are repeated in headers from 2026-07-28 on.
@@ -66,15 +79,19 @@ impl McpHttpLink {
 
     /// Writes a request of the harness's own.
     async fn say(&self, bytes: &[u8]) -> Result<(), Lost> {
-        self.socket.occupy();
-        self.write(bytes).await.map_err(|_| Lost::new(Why::NoReply))
+        let said = async {
+            self.socket.renew().await?;
+            self.socket.occupy();
+            self.socket.write(bytes).await
+        };
+        said.await.map_err(|_: std::io::Error| Lost::new(Why::NoReply))
     }
 
     fn head(&self, method: &str, own: &[(&str, &str)], headers: &[Header]) -> String {
         let Base { authority, path } = self.socket.base();
         let path = if path.is_empty() { "/" } else { path };
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\n");
-        let session = self.session.get().map_or(Vec::new(), Session::headers);
+        let session = self.session.get().map_or(Vec::new(), |session| session.headers());
         let given = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in own.iter().copied().chain(session).chain(given) {
             head.push_str(&format!("{name}: {value}\r\n"));
@@ -84,6 +101,16 @@ impl McpHttpLink {
 }
 
 impl Session {
+    /// Whether it has ended: nothing more can be said in it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Ends it; whether it was there to end.
+    fn end(&self) -> bool {
+        self.id.is_some() && !self.over.swap(true, Ordering::SeqCst)
+    }
+
     fn headers(&self) -> Vec<(&str, &str)> {
         let id = self.id.as_deref().map(|id| ("Mcp-Session-Id", id));
         [("MCP-Protocol-Version", self.revision.as_str())].into_iter().chain(id).collect()
@@ -112,7 +139,7 @@ impl Asked for McpHttpLink {
                 return if shut_out { Ok(()) } else { Err(mcp::unexpected(answer)) };
             };
             let id = text("/headers/mcp-session-id");
-            self.session.get_or_init(|| Session { id, revision });
+            self.join(Arc::new(Session { id, revision, over: AtomicBool::new(false) }));
             let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
             self.say(&self.post(&ready, &self.caller)).await?;
             self.socket.read(None, |_| false).await.map(drop)
@@ -133,6 +160,8 @@ impl Link for McpHttpLink {
         self.socket.occupy();
     }
 
+    /// A legacy server may end a stream long after the answer in it; waiting for that is nobody's business, and
+    /// the session does not hang on it.
     fn write<'a>(&'a self, bytes: &'a [u8]) -> Later<'a, std::io::Result<()>> {
         Box::pin(async move {
             if self.era == Era::Legacy {
@@ -153,9 +182,9 @@ impl Link for McpHttpLink {
     fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>> {
         Box::pin(async move {
             let (bytes, message) = self.socket.read(most, |message| in_stream(message, id).is_some()).await?;
-            let has_session = self.session.get().is_some_and(|session| session.id.is_some());
-            if message.status == 404 && has_session {
-                // The session is over. Who calls next begins another.
+            let stood_in = self.session().filter(|_| message.status == 404);
+            if stood_in.is_some_and(|session| session.end()) {
+                // Who calls next begins another.
                 self.socket.close().await;
             }
             match document(&message, id) {
@@ -171,10 +200,9 @@ impl Link for McpHttpLink {
 
     fn part(&self) -> Later<'_, ()> {
         Box::pin(async move {
-            let has_session = self.session.get().is_some_and(|session| session.id.is_some());
             // Whether the server minds is its own affair; the session is not used again.
-            if has_session
-                && self.is_free()
+            if self.is_free()
+                && self.session().is_some_and(|session| session.end())
                 && self.say(self.head("DELETE", &[], &self.caller).as_bytes()).await.is_ok()
             {
                 let _ = self.socket.read(None, |_| false).await;
@@ -188,7 +216,7 @@ impl Link for McpHttpLink {
 
     fn is_free(&self) -> bool {
         match self.era {
-            Era::Legacy => self.socket.is_idle(),
+            Era::Legacy => self.socket.is_idle() && !self.session().is_some_and(|session| session.is_over()),
             Era::Modern => self.socket.is_free(),
         }
     }

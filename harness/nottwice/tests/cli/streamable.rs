@@ -1,6 +1,6 @@
 //! MCP over Streamable HTTP: one attempt is one request, whatever the server answers.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -143,9 +143,17 @@ fn target(port: u16) -> String {
     )
 }
 
-/// Plays two calls of one intent: how often the tool was called on the wire, how often the record says so, and
-/// how those attempts ended.
-fn played(how: How) -> (Vec<String>, usize, Vec<String>) {
+/// What came of two calls of one intent.
+struct Played {
+    /// What the server saw.
+    seen: Vec<String>,
+    /// How many attempts the record has.
+    sent: usize,
+    /// How they ended for their caller.
+    ended: Vec<Value>,
+}
+
+fn played(how: How) -> Played {
     let (port, seen) = listen(how);
     let project = Project::new().with("mine.toml", target(port));
     project.run("run mine.toml receipt/plain-retry");
@@ -153,17 +161,44 @@ fn played(how: How) -> (Vec<String>, usize, Vec<String>) {
     let events: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let sent = events.iter().filter(|event| event["event"] == "sent").count();
     let ended = events.iter().filter(|event| event["event"] == "ended");
-    let ended = ended.map(|event| event["outcome"].to_string()).collect();
+    let ended = ended.map(|event| event["outcome"].clone()).collect();
     let seen = seen.lock().expect("nothing panics").clone();
-    (seen, sent, ended)
+    Played { seen, sent, ended }
+}
+
+impl Played {
+    fn times(&self, asked: &str) -> usize {
+        self.seen.iter().filter(|seen| *seen == asked).count()
+    }
 }
 
 #[test]
 fn one_attempt_is_one_request() {
     for how in [How::Streamed, How::Moved, How::Closed, How::Busy, How::Forgotten] {
-        let (seen, sent, _) = played(how);
-        let called = seen.iter().filter(|asked| *asked == "POST tools/call").count();
-        assert_eq!((called, sent), (2, 2), "{how:?}: {seen:#?}");
+        let played = played(how);
+        let seen = &played.seen;
+        assert_eq!((played.times("POST tools/call"), played.sent), (2, 2), "{how:?}: {seen:#?}");
         assert!(!seen.iter().any(|asked| asked.starts_with("GET")), "{how:?}: {seen:#?}");
     }
+}
+
+#[test]
+fn a_reply_is_found_among_the_events_of_a_stream() {
+    let played = played(How::Streamed);
+    assert!(played.ended.iter().all(|outcome| outcome["outcome"] == "acked"), "{:#?}", played.ended);
+}
+
+/// The survey and the play have a session each, and take leave of it.
+#[test]
+fn a_session_is_kept_and_ended() {
+    let played = played(How::Streamed);
+    let seen = &played.seen;
+    assert_eq!((played.times("POST notifications/initialized"), played.times("DELETE")), (2, 2), "{seen:#?}");
+}
+
+/// A session outlives its connections; one that the server has forgotten is not used again.
+#[test]
+fn only_a_lost_session_is_begun_anew() {
+    assert_eq!(played(How::Closed).times("POST notifications/initialized"), 2);
+    assert_eq!(played(How::Forgotten).times("POST notifications/initialized"), 3);
 }
