@@ -147,19 +147,25 @@ fn target(port: u16) -> String {
 struct Played {
     /// What the server saw.
     seen: Vec<String>,
-    /// How many attempts the record has.
-    sent: usize,
+    /// The attempts that the record has, as bytes.
+    sent: Vec<String>,
     /// How they ended for their caller.
     ended: Vec<Value>,
 }
 
 fn played(how: How) -> Played {
+    played_with(how, "")
+}
+
+/// With more lines in the target file.
+fn played_with(how: How, lines: &str) -> Played {
     let (port, seen) = listen(how);
-    let project = Project::new().with("mine.toml", target(port));
+    let project = Project::new().with("mine.toml", target(port) + lines);
     project.run("run mine.toml receipt/plain-retry");
     let record = project.read("reports/runs/mine/receipt-plain-retry.jsonl");
     let events: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let sent = events.iter().filter(|event| event["event"] == "sent").count();
+    let sent = events.iter().filter(|event| event["event"] == "sent");
+    let sent = sent.map(|event| event["bytes"].as_str().unwrap_or_default().to_owned()).collect();
     let ended = events.iter().filter(|event| event["event"] == "ended");
     let ended = ended.map(|event| event["outcome"].clone()).collect();
     let seen = seen.lock().expect("nothing panics").clone();
@@ -177,7 +183,7 @@ fn one_attempt_is_one_request() {
     for how in [How::Streamed, How::Moved, How::Closed, How::Busy, How::Forgotten] {
         let played = played(how);
         let seen = &played.seen;
-        assert_eq!((played.times("POST tools/call"), played.sent), (2, 2), "{how:?}: {seen:#?}");
+        assert_eq!((played.times("POST tools/call"), played.sent.len()), (2, 2), "{how:?}: {seen:#?}");
         assert!(!seen.iter().any(|asked| asked.starts_with("GET")), "{how:?}: {seen:#?}");
     }
 }
@@ -201,4 +207,18 @@ fn a_session_is_kept_and_ended() {
 fn only_a_lost_session_is_begun_anew() {
     assert_eq!(played(How::Closed).times("POST notifications/initialized"), 2);
     assert_eq!(played(How::Forgotten).times("POST notifications/initialized"), 3);
+}
+
+#[test]
+fn a_key_can_sit_in_meta_or_in_a_header() {
+    let key = |at: &str| format!("\n[key]\nat = \"{at}\"\n");
+    for sent in played_with(How::Streamed, &key("meta:example/key")).sent {
+        let (_, body) = sent.split_once("\r\n\r\n").expect("a head and a body");
+        let body: Value = serde_json::from_str(body).expect("a message");
+        assert!(body["params"]["_meta"]["example/key"].is_string(), "{body:#}");
+        assert!(body["params"]["arguments"].get("example/key").is_none(), "{body:#}");
+    }
+    for sent in played_with(How::Streamed, &key("header:Idempotency-Key")).sent {
+        assert!(sent.contains("\r\nIdempotency-Key: "), "{sent}");
+    }
 }
