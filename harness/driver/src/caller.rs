@@ -7,11 +7,13 @@ use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{Outcome, What, Why};
 use nottwice_model::plan::{Plan, PlannedCall};
 use nottwice_model::reply::{self, Class};
-use nottwice_model::target::{Credential, KeyPlace};
+use nottwice_model::target::{Credential, Era, KeyPlace, Transport};
+use serde_json::json;
 use tokio::sync::{Notify, watch};
 
 use crate::connect::Line;
 use crate::hook::Armed;
+use crate::mcp;
 use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::transport::{Lost, Reply, Request};
@@ -110,9 +112,17 @@ impl Caller {
         if let Some(Credential::Header { name, value }) = principal.map(|principal| &principal.credential) {
             headers.push((name.clone(), value.clone()));
         }
+        let meta = match (&plan.target.key.at, plan.key(identity)) {
+            (KeyPlace::Meta(name), Some(key)) if keyed => vec![(name.clone(), key.into())],
+            _ => Vec::new(),
+        };
         let arguments = plan.arguments(identity, variant, keyed);
+        if plan.target.transport == Transport::McpHttp && plan.survey.era == Some(Era::Modern) {
+            let schema = &plan.survey.described["inputSchema"];
+            headers.extend(mcp::repeated(schema, &arguments));
+        }
         let tool = plan.target.tool(plan.identities[identity].tool).clone();
-        Request { id: request_id, tool, arguments, headers }
+        Request { id: request_id, tool, arguments, meta, headers }
     }
 
     /// How the call says for which workspace it is, beside its caller's credential.
@@ -259,7 +269,7 @@ impl Caller {
                 self.send(&self.line, call, bytes).await;
                 self.told(self.reply(&self.line, call, None).await)
             }
-            Do::Drop | Do::Error | Do::Pause => {
+            Do::Drop | Do::Error | Do::Pause | Do::Answer => {
                 self.fired(format!("{} bytes were taken off the wire before the server", bytes.len()));
                 Outcome::Unknown { why: Why::NoReply }
             }
@@ -292,7 +302,7 @@ impl Caller {
                 }
                 self.told(self.reply(&self.line, call, None).await)
             }
-            Do::Drop | Do::Duplicate | Do::Crash | Do::Error | Do::Pause => {
+            Do::Drop | Do::Duplicate | Do::Crash | Do::Error | Do::Pause | Do::Answer => {
                 let reply = self.reply(&self.line, call, None).await;
                 let Ok(outcome) = reply else { return self.told(reply) };
                 match fault.deed {
@@ -301,12 +311,24 @@ impl Caller {
                         self.crash().await;
                         self.fired("the reply was read, and the worker killed before anybody was told");
                     }
+                    Do::Answer => return self.gateway(fault.status.unwrap_or_default()),
                     _ => self.fired("the reply was read and given to nobody"),
                 }
                 let told = fault.deed == Do::Duplicate;
                 if told { outcome } else { Outcome::Unknown { why: Why::NoReply } }
             }
         }
+    }
+
+    /// A gateway answers after the server did. Whatever the rules of the target make of its status, it is not
+    /// the server's word: the caller knows nothing of the attempt, and no refusal is charged to the server.
+    fn gateway(&self, status: u16) -> Outcome {
+        let document = json!({"status": status, "headers": {}, "body": ""});
+        let read = self.read(&Reply { bytes: Vec::new(), document });
+        self.fired(format!(
+            "the reply was read, and its caller was told {status} instead, which reads as {read}"
+        ));
+        Outcome::Unknown { why: Why::Gateway }
     }
 
     /// Stops the call inside the server, through the hook that the target declares there.

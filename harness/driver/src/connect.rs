@@ -4,22 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nottwice_model::history::Why;
 use nottwice_model::target::{Credential, Era, Start, Transport};
 use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::listener::{self, Owner};
+use crate::mcp::{self, Asked as _};
 use crate::outside;
 use crate::place::Place;
 use crate::recorder::Recorder;
-use crate::transport::Link;
+use crate::transport::{Link, Lost};
 use crate::transports::http::HttpLink;
+use crate::transports::mcp_http::{McpHttpLink, Session};
 use crate::transports::mcp_stdio::StdioLink;
 use crate::worker::{Seat, Who, Worker};
 
 /// How often a starting server is looked at: a listening socket sends no event to others.
 const GLANCE: Duration = Duration::from_millis(2);
+
+/// So many characters of an answer that was not expected are shown.
+const MOST_SHOWN: usize = 300;
 
 /// How long one look at a starting server may take.
 const LOOK: Duration = Duration::from_secs(1);
@@ -32,6 +38,8 @@ pub(crate) struct Fleet {
     workers: BTreeMap<Seat, Arc<Worker>>,
     starts: BTreeMap<Seat, u32>,
     links: BTreeMap<(u8, Who), Vec<Arc<dyn Link>>>,
+    /// MCP over HTTP, legacy: the last session of each caller with each worker.
+    sessions: BTreeMap<(u8, Who), Arc<Session>>,
     /// Workers that were asked to stop and are not gone yet.
     stopping: Vec<Arc<Worker>>,
     opened: u32,
@@ -55,8 +63,8 @@ impl Line {
 
 impl Fleet {
     pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
-        let (workers, starts, links, stopping) = Default::default();
-        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0, sockets: BTreeSet::new() }
+        let (workers, starts, links, sessions, stopping, sockets) = Default::default();
+        Fleet { place, era, recorder, workers, starts, links, sessions, stopping, opened: 0, sockets }
     }
 
     /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
@@ -88,28 +96,29 @@ impl Fleet {
         if let (Some(link), false) = (open.last(), fresh) {
             return Ok(Line { link: link.clone(), worker: self.workers.get(&seat).cloned() });
         }
-        let transport = self.place.target().reach.transport;
-        let running = match self.place.target().start.clone() {
-            None => None,
-            Some(start) if transport == Transport::Http => match self.workers.get(&seat) {
-                Some(running) => Some(running.clone()),
-                None => Some(self.start(seat, &start).await?),
-            },
-            Some(start) => {
-                if let Some(deaf) = self.workers.remove(&seat) {
-                    deaf.hang_up();
-                    self.stopping.push(deaf);
-                }
-                Some(self.start(seat, &start).await?)
-            }
-        };
+        let running = self.running(seat).await?;
         self.opened += 1;
-        let link: Arc<dyn Link> = match (transport, &running) {
+        let link: Arc<dyn Link> = match (self.place.target().reach.transport, &running) {
             (Transport::McpStdio, Some(worker)) => Arc::new(self.greet(worker).await?),
+            (Transport::McpHttp, _) => Arc::new(self.meet(running.as_deref(), (worker, who), fresh).await?),
             _ => Arc::new(self.dial(running.as_deref()).await?),
         };
         self.links.entry((worker, who)).or_default().push(link.clone());
         Ok(Line { link, worker: running })
+    }
+
+    /// The worker of a seat, started where it is not there; over stdio a connection is a process of its own.
+    async fn running(&mut self, seat: Seat) -> Result<Option<Arc<Worker>>, DriveError> {
+        let Some(start) = self.place.target().start.clone() else { return Ok(None) };
+        if self.place.target().reach.transport.over_http() {
+            if let Some(running) = self.workers.get(&seat) {
+                return Ok(Some(running.clone()));
+            }
+        } else if let Some(deaf) = self.workers.remove(&seat) {
+            deaf.hang_up();
+            self.stopping.push(deaf);
+        }
+        self.start(seat, &start).await.map(Some)
     }
 
     async fn start(&mut self, seat: Seat, start: &Start) -> Result<Arc<Worker>, DriveError> {
@@ -117,7 +126,7 @@ impl Fleet {
             old.stopped(start.stop_within.duration()).await;
         }
         let incarnation = self.starts.get(&seat).copied().unwrap_or(0) + 1;
-        let http = self.place.target().reach.transport == Transport::Http;
+        let http = self.place.target().reach.transport.over_http();
         let port = if http { Some(self.port()?) } else { None };
         let worker = Worker::start(&self.place, start, seat, incarnation, port, &self.recorder)?;
         let worker = Arc::new(worker);
@@ -197,35 +206,108 @@ impl Fleet {
             .map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))
     }
 
+    /// Connects a caller to a worker. In the legacy era the link joins the caller's session there, unless it
+    /// is to be fresh or there is none; then it speaks the handshake.
+    async fn meet(
+        &mut self,
+        worker: Option<&Worker>,
+        (number, who): (u8, Who),
+        fresh: bool,
+    ) -> Result<McpHttpLink, DriveError> {
+        let base = self.base(worker.and_then(|worker| worker.port))?;
+        let caller = self.place.credentials(who).into_iter().filter_map(|credential| match credential {
+            Credential::Header { name, value } => Some((name.clone(), value.clone())),
+            Credential::Env { .. } => None,
+        });
+        let link = McpHttpLink::connect(self.opened, &base, self.era, caller.collect()).await;
+        let link =
+            link.map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))?;
+        let known = self.sessions.get(&(number, who)).filter(|session| !fresh && !session.is_over());
+        match (self.era, known) {
+            (Era::Modern, _) => {}
+            (Era::Legacy, Some(session)) => link.join(session.clone()),
+            (Era::Legacy, None) => {
+                self.answered(worker, mcp::greet(&link)).await?;
+                self.sessions.extend(link.session().map(|session| ((number, who), session.clone())));
+            }
+        }
+        Ok(link)
+    }
+
+    /// The tools that a server over HTTP lists, in a process of its own if the harness starts it.
+    pub(crate) async fn tools(&mut self) -> Result<Vec<Value>, DriveError> {
+        let who = Who::default();
+        let worker = self.running(self.seat(1, who)).await?;
+        let link = self.meet(worker.as_deref(), (1, who), true).await?;
+        let asked = async {
+            // Every modern server must know this question, and no legacy one knows it.
+            if self.era == Era::Modern {
+                let about = link.ask(1, "server/discover", serde_json::json!({})).await?;
+                about.get("result").ok_or_else(|| mcp::unexpected(&about))?;
+            }
+            mcp::tools(&link).await
+        };
+        let tools = self.answered(worker.as_deref(), asked).await;
+        link.part().await;
+        tools
+    }
+
+    /// What a worker says to a question of the harness's own, within the time that it has to get ready.
+    async fn answered<T>(
+        &self,
+        worker: Option<&Worker>,
+        asked: impl Future<Output = Result<T, Lost>>,
+    ) -> Result<T, DriveError> {
+        let target = self.place.target();
+        let within = target.start.as_ref().map_or(target.reach.patience, |start| start.ready_within);
+        let lost = match tokio::time::timeout(within.duration(), asked).await {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(lost)) => Some(lost),
+            Err(_) => None,
+        };
+        // Only a closed connection is a sign that the server is ending.
+        let (status, said) = match (worker, &lost) {
+            (Some(worker), Some(Lost { why: Why::NoReply | Why::CutReply, .. })) => worker.last_words().await,
+            (worker, _) => (None, worker.map(Worker::said).unwrap_or_default()),
+        };
+        Err(match (lost, status) {
+            (None, _) => DriveError::NotReady { within: within.to_string(), said },
+            (_, Some(status)) => DriveError::Died { status, said },
+            (Some(lost), None) if lost.bytes.is_empty() => {
+                DriveError::Protocol(format!("no answer to the handshake{said}"))
+            }
+            (Some(lost), None) => {
+                let text = String::from_utf8_lossy(&lost.bytes);
+                let start: String = text.chars().take(MOST_SHOWN).collect();
+                DriveError::Protocol(format!("it answers the handshake with {start}{said}"))
+            }
+        })
+    }
+
     /// Takes a worker's pipes and speaks the handshake.
     async fn greet(&self, worker: &Worker) -> Result<StdioLink, DriveError> {
         let pipes = worker.take_pipes().ok_or_else(|| DriveError::Protocol("the pipes are taken".into()))?;
         let number = worker.seat.worker;
         let link =
             StdioLink::new(self.opened, number, self.era, pipes, self.recorder.clone(), worker.heard.clone());
-        let start = self.place.target().start.as_ref().expect("a worker was started by it");
-        let within = start.ready_within;
-        match tokio::time::timeout(within.duration(), link.greet()).await {
-            Ok(Ok(_)) => Ok(link),
-            Ok(Err(_)) => {
-                let (status, said) = worker.last_words().await;
-                Err(match status {
-                    Some(status) => DriveError::Died { status, said },
-                    None => DriveError::Protocol(format!("no answer to the handshake{said}")),
-                })
-            }
-            Err(_) => Err(DriveError::NotReady { within: within.to_string(), said: worker.said() }),
-        }
+        self.answered(Some(worker), mcp::greet(&link)).await?;
+        Ok(link)
     }
 
     /// Ends every process of a worker with SIGKILL.
     pub(crate) async fn kill(&mut self, worker: u8) {
-        self.links.retain(|(of, _), _| *of != worker);
+        self.forget(worker);
         for seat in self.seats(worker) {
             if let Some(worker) = self.workers.remove(&seat) {
                 worker.kill().await;
             }
         }
+    }
+
+    /// Nothing more is said to a worker over what is open to it.
+    fn forget(&mut self, worker: u8) {
+        self.links.retain(|(of, _), _| *of != worker);
+        self.sessions.retain(|(of, _), _| *of != worker);
     }
 
     /// Asks every process of a worker to stop. Calls that are under way may still be answered.
@@ -235,7 +317,7 @@ impl Fleet {
                 link.finish().await;
             }
         }
-        self.links.retain(|(of, _), _| *of != worker);
+        self.forget(worker);
         for seat in self.seats(worker) {
             if let Some(worker) = self.workers.remove(&seat) {
                 worker.ask_to_stop();
@@ -304,7 +386,9 @@ impl Fleet {
 
     /// Ends everything.
     pub(crate) async fn end(&mut self) {
-        self.links.clear();
+        for link in std::mem::take(&mut self.links).into_values().flatten() {
+            let _ = tokio::time::timeout(LOOK, link.part()).await;
+        }
         let workers = std::mem::take(&mut self.workers).into_values();
         for worker in workers.chain(std::mem::take(&mut self.stopping)) {
             worker.kill().await;

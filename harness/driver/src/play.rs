@@ -191,7 +191,7 @@ impl Player {
         let who = self.who(call.identity);
         let line = self.fleet.line(call.worker, who, fresh).await?;
         let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
-        let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
+        let by_connection = self.place.target().reach.transport.over_http();
         let second =
             if copies && by_connection { Some(self.fleet.line(call.worker, who, true).await?) } else { None };
         let attempt = self.attempt(call);
@@ -212,7 +212,7 @@ impl Player {
 
     /// Many callers at one time: every connection is open before the first request is sent.
     async fn together(&mut self, calls: &[PlannedCall]) -> Result<(), DriveError> {
-        let apart = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
+        let apart = self.place.target().reach.transport.over_http();
         let mut callers = Vec::new();
         for call in calls {
             let line = self.fleet.line(call.worker, self.who(call.identity), apart).await?;

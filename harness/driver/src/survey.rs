@@ -8,9 +8,11 @@ use nottwice_model::reply::Class;
 use nottwice_model::scenario::{Arguments, Scenario};
 use nottwice_model::survey::{Survey, declared};
 use nottwice_model::target::{Era, KeyPlace, Transport};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::connect::Fleet;
 use crate::error::DriveError;
+use crate::mcp;
 use crate::place::{Place, Setting};
 use crate::play::play_until;
 use crate::recorder::Recorder;
@@ -27,9 +29,10 @@ use crate::worker::{Seat, Worker};
 pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<Survey, DriveError> {
     let target = &setting.target;
     let mut survey = Survey { abilities: declared(target), ..Survey::default() };
-    let probed = match target.reach.transport {
-        Transport::Http => probed(setting, file, &survey, probe).await?,
-        Transport::McpStdio => described_and_probed(setting, file, &mut survey, probe).await?,
+    let probed = if target.reach.transport.speaks_mcp() {
+        described_and_probed(setting, file, &mut survey, probe).await?
+    } else {
+        probed(setting, file, &survey, probe).await?
     };
     if survey.described.get("outputSchema").is_some_and(Value::is_object) {
         survey.abilities.insert(Ability::OutputSchema, "tools/list".to_owned());
@@ -117,6 +120,12 @@ fn no_such_tool(name: &str, tools: &[Value]) -> DriveError {
 /// servers stay in the era of their first message, and some die of a message that they do not know.
 async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
     let place = std::sync::Arc::new(Place::new(setting)?);
+    if setting.target.reach.transport == Transport::McpHttp {
+        let mut fleet = Fleet::new(place, era, Recorder::idle(Vec::new()));
+        let tools = fleet.tools().await;
+        fleet.end().await;
+        return tools;
+    }
     let start = setting.target.start.as_ref().expect("checked: stdio needs a start");
     let recorder = Recorder::idle(Vec::new());
     let seat = Seat { worker: 1, who: None };
@@ -124,9 +133,8 @@ async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
     let pipes = worker.take_pipes().expect("just started");
     let link = StdioLink::new(0, 1, era, pipes, recorder, worker.heard.clone());
     let asked = async {
-        link.greet().await.ok()?;
-        let list = link.ask(2, "tools/list", json!({})).await.ok()?;
-        list.pointer("/result/tools").and_then(Value::as_array).cloned()
+        mcp::greet(&link).await.ok()?;
+        mcp::tools(&link).await.ok()
     };
     let tools = tokio::time::timeout(start.ready_within.duration(), asked).await;
     // Only a closed pipe is a sign that the server is ending; one that is merely slow is not waited for.

@@ -22,6 +22,8 @@ pub(crate) struct Request {
     pub(crate) tool: Tool,
     /// Its arguments, the key among them where it sits there.
     pub(crate) arguments: Value,
+    /// MCP: entries of `_meta`, the key among them where it sits there.
+    pub(crate) meta: Vec<(String, Value)>,
     /// HTTP: headers beyond those of every request, the key and the credential among them.
     pub(crate) headers: Vec<(String, String)>,
 }
@@ -64,7 +66,7 @@ pub(crate) trait Link: Send + Sync {
     /// Writes bytes of a request.
     fn write<'a>(&'a self, bytes: &'a [u8]) -> Later<'a, std::io::Result<()>>;
 
-    /// Waits until a reply has begun to arrive, and takes nothing of it.
+    /// Waits until a reply has begun to arrive, and gives it to nobody.
     fn begun(&self, id: u64) -> Later<'_, Result<(), Lost>>;
 
     /// Reads the whole reply; with `most`, only so many of its bytes, and then closes the stream.
@@ -77,6 +79,11 @@ pub(crate) trait Link: Send + Sync {
 
     /// The caller has no more patience; where the connection carried this one attempt, it is closed.
     fn give_up(&self) -> Later<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Takes leave where the protocol has a word for it; for a link that is not used again.
+    fn part(&self) -> Later<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 

@@ -54,6 +54,8 @@ pub enum Ability {
     OutputSchema,
     /// The request id is the caller's to choose.
     RequestId,
+    /// A reply is an HTTP status, so something between server and caller can answer with another.
+    Status,
     /// Committed effects can be counted at the store.
     Count,
     /// The replies name the effect they speak of.
@@ -87,6 +89,7 @@ impl fmt::Display for Ability {
             Ability::OperationId => f.write_str("operation-id"),
             Ability::OutputSchema => f.write_str("output-schema"),
             Ability::RequestId => f.write_str("request-id"),
+            Ability::Status => f.write_str("status"),
             Ability::Count => f.write_str("count"),
             Ability::ResultId => f.write_str("result-id"),
             Ability::ReplayMarker => f.write_str("replay-marker"),
@@ -110,7 +113,7 @@ impl Ability {
     /// Every ability that can be written, in the order of the list in `explain`.
     pub fn all() -> Vec<Ability> {
         let mut all = vec![Ability::Key, Ability::KeyRequired, Ability::Restart, Ability::Connections];
-        all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId]);
+        all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId, Ability::Status]);
         all.push(Ability::Tool(Part::Quiet));
         all.extend([Arguments::Other, Arguments::Detail, Arguments::Forbidden].map(Ability::Change));
         all.extend([Place::Second, Place::Foreign].map(Ability::Workspace));
@@ -133,7 +136,9 @@ impl Ability {
     /// The line of the target file that would bring this ability in.
     pub fn cure(&self) -> String {
         match self {
-            Ability::Key => "say where the key sits: `[key] at = \"arguments:/…\"` or `\"header:…\"`".into(),
+            Ability::Key => {
+                "say where the key sits: `[key] at = \"arguments:/…\"`, `\"meta:…\"` or `\"header:…\"`".into()
+            }
             Ability::KeyRequired => "say `[key] required = true` if calls without a key are refused".into(),
             Ability::Restart => "say how the server is started: `[start] command = […]`".into(),
             Ability::Connections => {
@@ -165,6 +170,7 @@ impl Ability {
             Ability::RequestId => {
                 "over HTTP, name the header: `[reach] request_id = \"X-Request-Id\"`".into()
             }
+            Ability::Status => "reach the server over HTTP: over stdio nobody stands between".into(),
             Ability::Count => {
                 "say how effects are counted: `[[store]] sqlite = \"…\", effects = \"SELECT …\"`".into()
             }

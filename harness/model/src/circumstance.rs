@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use crate::fault::{At, Do, Fault};
 use crate::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
-use crate::target::Transport;
 
 /// More intents than this in one plan are a crowd.
 const CROWD: usize = 10;
@@ -59,7 +58,7 @@ fn add(found: &mut BTreeSet<String>, words: &[&str]) {
 
 /// Whether a new connection is less than a new process.
 fn by_connection(plan: &Plan) -> bool {
-    plan.target.transport == Transport::Http
+    plan.target.transport.over_http()
 }
 
 fn of_call(plan: &Plan, call: &PlannedCall, found: &mut BTreeSet<String>) {

@@ -40,7 +40,12 @@ pub enum Do {
     Pause,
     /// The call fails inside the server, which lives on.
     Error,
+    /// The reply is read by something between server and caller, which answers with a `status` of its own.
+    Answer,
 }
+
+/// What a gateway answers in a server's place: moved, not let in, not there, no answer from behind, too busy.
+pub const GATEWAY: [u16; 5] = [307, 401, 404, 502, 503];
 
 impl At {
     /// Every place, in the order a call passes them.
@@ -75,7 +80,8 @@ impl At {
 
 impl Do {
     /// Every deed.
-    pub const ALL: [Do; 7] = [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Pause, Do::Error];
+    pub const ALL: [Do; 8] =
+        [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Pause, Do::Error, Do::Answer];
 
     /// The word as it is written in scenarios.
     pub fn word(self) -> &'static str {
@@ -87,6 +93,7 @@ impl Do {
             Do::Crash => "crash",
             Do::Pause => "pause",
             Do::Error => "error",
+            Do::Answer => "answer",
         }
     }
 
@@ -96,6 +103,7 @@ impl Do {
             Do::Drop | Do::Cut | Do::Duplicate => !at.is_point(),
             Do::Error | Do::Pause => at.is_point(),
             Do::Hold | Do::Crash => true,
+            Do::Answer => at == At::Reply,
         }
     }
 }
@@ -112,4 +120,7 @@ pub struct Fault {
     /// For `cut`: how many bytes of the message pass first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
+    /// For `answer`: the HTTP status that the caller is told instead, one of [`GATEWAY`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
 }

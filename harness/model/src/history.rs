@@ -246,6 +246,8 @@ pub enum Why {
     Unclassified,
     /// The server itself says that it does not know.
     SaidUnknown,
+    /// Something between server and caller answered in the server's place.
+    Gateway,
 }
 
 impl Outcome {

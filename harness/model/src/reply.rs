@@ -1,9 +1,10 @@
 //! How the reply of a server reads: a document, and declared rules that give its class.
 //!
 //! Over MCP the document is the JSON-RPC message itself; where its first text content is JSON, that stands
-//! under `/text`, since many servers give their result so. Over HTTP it is
+//! under `/text`, since many servers give their result so. Over plain HTTP it is
 //! `{"status": 201, "headers": {"location": "…"}, "body": …}`, header names in lower case, and the body
-//! as JSON where it is JSON, else as a string. The rules of a target are never guessed at: a reply that
+//! as JSON where it is JSON, else as a string. Over Streamable HTTP `/status` and `/headers` stand beside the
+//! members of the message; what is no message of MCP stands under `/body`, as over plain HTTP. The rules of a target are never guessed at: a reply that
 //! none of them fits is *unclassified*, and that is an unknown outcome.
 
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,7 @@ pub fn classify(replies: &Replies, transport: Transport, document: &Value) -> Op
             return None;
         }
         let is_plain_success = match transport {
-            Transport::McpStdio => {
+            Transport::McpStdio | Transport::McpHttp => {
                 let result = document.get("result")?;
                 result.get("isError").is_none_or(|flag| flag == false)
             }
@@ -104,7 +105,7 @@ pub fn classify(replies: &Replies, transport: Transport, document: &Value) -> Op
 pub fn answer(replies: &Replies, transport: Transport, class: Class, document: &Value) -> Answer {
     let id = named(replies.id.as_ref(), document);
     let usual: &[&str] = match transport {
-        Transport::McpStdio => &["/result/structuredContent", "/result/content"],
+        Transport::McpStdio | Transport::McpHttp => &["/result/structuredContent", "/result/content"],
         Transport::Http => &["/body"],
     };
     let places = replies.value.as_deref().into_iter().chain(usual.iter().copied());
@@ -121,15 +122,26 @@ pub fn named(at: Option<&String>, document: &Value) -> Option<String> {
     }
 }
 
+/// The JSON that a recorded reply carries: the whole of it, or its body over HTTP, or the last event that is JSON
+/// in a stream of them.
+pub fn message(bytes: &str) -> Option<Value> {
+    let body = body(bytes);
+    let data = body.lines().rev().filter_map(|line| line.strip_prefix("data:"));
+    [body].into_iter().chain(data).find_map(|text| serde_json::from_str(text).ok())
+}
+
 /// The part of a reply that speaks of its matter: the body, as JSON without the id of the message where it
 /// is JSON.
 pub fn essence(bytes: &str) -> String {
-    let body = bytes.split_once("\r\n\r\n").map_or(bytes, |(_, body)| body);
-    match serde_json::from_str::<Value>(body) {
-        Ok(Value::Object(mut members)) => {
+    match message(bytes) {
+        Some(Value::Object(mut members)) => {
             members.remove("id");
             Value::Object(members).to_string()
         }
-        _ => body.to_owned(),
+        _ => body(bytes).to_owned(),
     }
+}
+
+fn body(bytes: &str) -> &str {
+    bytes.split_once("\r\n\r\n").map_or(bytes, |(_, body)| body)
 }

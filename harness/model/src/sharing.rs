@@ -25,7 +25,7 @@ pub(crate) fn shares(plan: &Plan) -> bool {
 
 fn spares_the_server(step: &PlannedStep, transport: Transport) -> bool {
     // Over stdio the one connection is the process.
-    let may_close = transport == Transport::Http;
+    let may_close = transport.over_http();
     match step {
         PlannedStep::Call(call) => call.worker == 1 && spares(call, may_close),
         PlannedStep::Together(calls) => calls.iter().all(|call| call.worker == 1),
@@ -41,7 +41,7 @@ fn spares(call: &PlannedCall, may_close: bool) -> bool {
     let on_the_wire = matches!(fault.at, At::Request | At::Reply);
     on_the_wire
         && match fault.deed {
-            Do::Drop | Do::Duplicate | Do::Hold => true,
+            Do::Drop | Do::Duplicate | Do::Hold | Do::Answer => true,
             Do::Cut => may_close,
             Do::Crash | Do::Pause | Do::Error => false,
         }

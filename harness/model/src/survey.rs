@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::ability::Ability;
 use crate::reply::Class;
 use crate::scenario::{Part, Role};
-use crate::target::{Credential, Era, Hook, KeyPlace, Target, Transport};
+use crate::target::{Credential, Era, Hook, KeyPlace, Target};
 
 /// What a target can do, each with the evidence for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,18 +28,20 @@ pub struct Survey {
 pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let Target { reach, replies, limits, recovery, retention, stores, .. } = target;
     let keyed = target.key.at != KeyPlace::None;
-    let http = reach.transport == Transport::Http;
+    let http = reach.transport.over_http();
+    let plain = !reach.transport.speaks_mcp();
     let started = target.start.is_some();
     let counted = stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
     let marked = replies.rules.iter().any(|rule| rule.class == Class::Replayed);
-    let request_id = !http || reach.request_id.is_some();
+    let request_id = !plain || reach.request_id.is_some();
     let lock = started && stores.iter().any(|store| store.sqlite.is_some());
     let simple = [
         (keyed, Ability::Key, "[key] at"),
         (keyed && target.key.required, Ability::KeyRequired, "[key] required"),
         (started, Ability::Restart, "[start]"),
-        (http, Ability::Connections, "[reach] transport = \"http\""),
-        (request_id, Ability::RequestId, if http { "[reach] request_id" } else { "JSON-RPC" }),
+        (http, Ability::Connections, "[reach] transport"),
+        (http, Ability::Status, "[reach] transport"),
+        (request_id, Ability::RequestId, if plain { "[reach] request_id" } else { "JSON-RPC" }),
         (target.promise.workers >= 2, Ability::Workers(2), "[promise] workers"),
         (principals(target) >= 2, Ability::Principals(2), "[[principal]]"),
         (lock, Ability::Lock, "[[store]] sqlite"),

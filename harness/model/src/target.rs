@@ -138,8 +138,22 @@ pub struct StateFile {
 pub enum Transport {
     /// MCP, newline-framed JSON-RPC over standard input and output.
     McpStdio,
+    /// MCP over Streamable HTTP: one endpoint, one POST for each message.
+    McpHttp,
     /// Plain HTTP/1.1 with JSON bodies.
     Http,
+}
+
+impl Transport {
+    /// Whether it runs over sockets, so that a process can have many connections.
+    pub fn over_http(self) -> bool {
+        matches!(self, Transport::McpHttp | Transport::Http)
+    }
+
+    /// Whether what is said is MCP.
+    pub fn speaks_mcp(self) -> bool {
+        matches!(self, Transport::McpStdio | Transport::McpHttp)
+    }
 }
 
 /// The two ways in which an MCP connection begins.
@@ -158,13 +172,15 @@ pub enum Era {
 pub struct Reach {
     /// Over what.
     pub transport: Transport,
-    /// HTTP: where, on loopback; `{port}` is a free port that the harness chose.
+    /// HTTP: where, on loopback; `{port}` is a free port that the harness chose. MCP: the whole address of the
+    /// endpoint.
     #[serde(default)]
     pub base: Option<String>,
-    /// HTTP: a path that answers once the server is ready; without one, an accepted connection is enough.
+    /// HTTP: a path below the base that answers once the server is ready; without one, an accepted connection
+    /// is enough.
     #[serde(default)]
     pub ready: Option<String>,
-    /// HTTP: the header that carries a request id, if the server reads one.
+    /// Plain HTTP: the header that carries a request id, if the server reads one.
     #[serde(default)]
     pub request_id: Option<String>,
     /// MCP: the era to speak; asked of the server unless said.

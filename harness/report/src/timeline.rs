@@ -294,5 +294,6 @@ impl Teller<'_> {
 pub(crate) fn fault_words(fault: Fault) -> String {
     let bytes = fault.bytes.map(|bytes| format!(" after {}", counted(bytes, "byte")));
     let bytes = bytes.unwrap_or_default();
-    format!("{} at {}{bytes}", fault.deed.word(), fault.at.word())
+    let status = fault.status.map(|status| format!(" {status}")).unwrap_or_default();
+    format!("{}{status} at {}{bytes}", fault.deed.word(), fault.at.word())
 }

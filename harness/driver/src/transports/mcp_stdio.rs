@@ -12,17 +12,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
+use crate::mcp::{self, Asked};
 use crate::recorder::Recorder;
 use crate::transport::{Later, Link, Lost, Reply, Request};
 use crate::worker::Said;
 
 /// A line longer than this is no message of the protocol.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
-
-/// The revision that a legacy handshake offers.
-const LEGACY: &str = "2025-11-25";
-/// The revision that each modern request names.
-const MODERN: &str = "2026-07-28";
 
 /// The pipes of one process.
 pub(crate) struct StdioLink {
@@ -56,42 +52,29 @@ impl StdioLink {
         let reader = tokio::spawn(read_lines(stdout, replies.clone(), worker, recorder, said)).abort_handle();
         StdioLink { number, era, stdin: tokio::sync::Mutex::new(Some(stdin)), replies, reader }
     }
+}
 
-    /// Speaks the handshake of the era, if it has one; gives the server's answer.
-    pub(crate) async fn greet(&self) -> Result<Value, Lost> {
-        // There is no handshake in the modern era; asking what every server of it must answer shows that
-        // one is there.
-        if self.era == Era::Modern {
-            return self.ask(1, "server/discover", json!({})).await;
-        }
-        let client = json!({"name": "nottwice", "version": env!("CARGO_PKG_VERSION")});
-        let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client});
-        let answer = self.ask(1, "initialize", params).await?;
-        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        let sent = self.write(format!("{ready}\n").as_bytes()).await;
-        sent.map_err(|_| Lost::new(Why::NoReply))?;
-        Ok(answer)
+impl Asked for StdioLink {
+    fn era(&self) -> Era {
+        self.era
     }
 
-    /// One request of the harness's own, with its whole answer.
-    pub(crate) async fn ask(&self, id: u64, method: &str, params: Value) -> Result<Value, Lost> {
-        self.expect(id);
-        let message = self.message(id, method, params);
-        let sent = self.write(format!("{message}\n").as_bytes()).await;
-        sent.map_err(|_| Lost::new(Why::NoReply))?;
-        Ok(self.read(id, None).await?.document)
+    fn ask<'a>(&'a self, id: u64, method: &'a str, params: Value) -> Later<'a, Result<Value, Lost>> {
+        Box::pin(async move {
+            self.expect(id);
+            let message = mcp::message(self.era, id, method, params);
+            let sent = self.write(format!("{message}\n").as_bytes()).await;
+            sent.map_err(|_| Lost::new(Why::NoReply))?;
+            Ok(self.read(id, None).await?.document)
+        })
     }
 
-    fn message(&self, id: u64, method: &str, mut params: Value) -> Value {
-        if self.era == Era::Modern {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo":
-                    {"name": "nottwice", "version": env!("CARGO_PKG_VERSION")},
-            });
-        }
-        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    fn initialized<'a>(&'a self, _answer: &'a Value) -> Later<'a, Result<(), Lost>> {
+        Box::pin(async move {
+            let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+            let sent = self.write(format!("{ready}\n").as_bytes()).await;
+            sent.map_err(|_| Lost::new(Why::NoReply))
+        })
     }
 }
 
@@ -101,8 +84,7 @@ impl Link for StdioLink {
     }
 
     fn encode(&self, request: &Request) -> Vec<u8> {
-        let params = json!({"name": request.tool.name, "arguments": request.arguments});
-        format!("{}\n", self.message(request.id, "tools/call", params)).into_bytes()
+        format!("{}\n", mcp::call(self.era, request)).into_bytes()
     }
 
     fn expect(&self, id: u64) {
@@ -192,19 +174,11 @@ impl Replies {
 
     /// Keeps a reply that is waited for; gives back what is none.
     fn take(&self, line: Vec<u8>) -> Result<(), Vec<u8>> {
-        let Ok(mut document) = serde_json::from_slice::<Value>(&line) else { return Err(line) };
-        // Many servers give their result as JSON in a text; rules and pointers reach it under `/text`.
-        let text = document.pointer("/result/content/0/text").and_then(Value::as_str);
-        if let Some(value) = text.and_then(|text| serde_json::from_str::<Value>(text).ok()) {
-            document["text"] = value;
-        }
-        let Some(id) = document.get("id").and_then(Value::as_u64) else { return Err(line) };
-        if document.get("method").is_some() {
-            return Err(line);
-        }
+        let Ok(document) = serde_json::from_slice::<Value>(&line) else { return Err(line) };
+        let Some(id) = mcp::answers(&document) else { return Err(line) };
         let mut waiting = self.lock();
         let Some(queue) = waiting.get_mut(&id) else { return Err(line) };
-        queue.push(Reply { bytes: line, document });
+        queue.push(Reply { bytes: line, document: mcp::with_text(document) });
         drop(waiting);
         self.arrived.send_modify(|(count, _)| *count += 1);
         Ok(())

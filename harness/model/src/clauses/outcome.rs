@@ -1,7 +1,5 @@
 //! What the caller is told.
 
-use serde_json::Value;
-
 use crate::ability::Ability;
 use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
@@ -234,7 +232,7 @@ fn schema_valid(story: &Story<'_>) -> Ruling {
         let Some((seq, outcome)) = attempt.replied.filter(|(_, outcome)| outcome.acked().is_some()) else {
             continue;
         };
-        let document: Option<Value> = attempt.bytes.and_then(|bytes| serde_json::from_str(bytes).ok());
+        let document = attempt.bytes.and_then(reply::message);
         let content = document.as_ref().and_then(|document| document.pointer("/result/structuredContent"));
         let error = content.map_or(Some("there is none".to_owned()), |content| {
             validator.iter_errors(content).next().map(|error| error.to_string())

@@ -56,6 +56,9 @@ fn call_needs(call: &Call) -> Vec<Ability> {
         if deed == Do::Crash {
             needs.push(Ability::Restart);
         }
+        if deed == Do::Answer {
+            needs.push(Ability::Status);
+        }
         if at.is_point() {
             needs.push(match deed {
                 Do::Error => Ability::ErrorAt(at),

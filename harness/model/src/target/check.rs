@@ -65,37 +65,43 @@ fn names(source: Source<'_>, target: &Target) -> Result<(), InputError> {
 
 fn reach(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     let main = target.main();
-    match target.reach.transport {
-        Transport::McpStdio if main.name.is_empty() => {
-            Err(error(source, "[tool.main]", "an MCP tool needs a name", "add `name = \"…\"`"))
-        }
+    let transport = target.reach.transport;
+    if transport.speaks_mcp() && main.name.is_empty() {
+        return Err(error(source, "[tool.main]", "an MCP tool needs a name", "add `name = \"…\"`"));
+    }
+    match transport {
         Transport::McpStdio if target.start.is_none() => Err(error(
             source,
             "[reach]",
             "over stdio the harness has to start the server",
             "add `[start] command = […]`",
         )),
+        Transport::McpStdio => Ok(()),
         Transport::Http if !main.path.starts_with('/') => {
             Err(error(source, "[tool.main]", "an HTTP tool needs a path", "add `path = \"/…\"`"))
         }
-        Transport::Http => match &target.reach.base {
-            None => {
-                let cure = "add `base = \"http://127.0.0.1:{port}\"`";
-                Err(error(source, "[reach]", "an HTTP target needs a base", cure))
-            }
-            Some(base) if !is_loopback(base) => Err(error(
-                source,
-                base,
-                "only servers on loopback are called",
-                "run the server on this machine and write `http://127.0.0.1:PORT`",
-            )),
-            Some(base) if base.contains("{port}") && target.start.is_none() => {
-                let cure = "write the port that the server listens on, or add `[start] command = […]`";
-                Err(error(source, base, "nobody is told of a free port", cure))
-            }
-            Some(_) => Ok(()),
-        },
-        Transport::McpStdio => Ok(()),
+        Transport::Http | Transport::McpHttp => base(source, target),
+    }
+}
+
+fn base(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    match &target.reach.base {
+        None => {
+            let endpoint = if target.reach.transport.speaks_mcp() { "/mcp" } else { "" };
+            let cure = format!("add `base = \"http://127.0.0.1:{{port}}{endpoint}\"`");
+            Err(error(source, "[reach]", "an HTTP target needs a base", &cure))
+        }
+        Some(base) if !is_loopback(base) => Err(error(
+            source,
+            base,
+            "only servers on loopback are called",
+            "run the server on this machine and write `http://127.0.0.1:PORT`",
+        )),
+        Some(base) if base.contains("{port}") && target.start.is_none() => {
+            let cure = "write the port that the server listens on, or add `[start] command = […]`";
+            Err(error(source, base, "nobody is told of a free port", cure))
+        }
+        Some(_) => Ok(()),
     }
 }
 
@@ -116,6 +122,10 @@ fn key(source: Source<'_>, target: &Target) -> Result<(), InputError> {
         (KeyPlace::Header(_), Transport::McpStdio) => {
             let cure = "write `at = \"arguments:/…\"`";
             Err(error(source, "[key]", "there are no headers over stdio", cure))
+        }
+        (KeyPlace::Meta(_), Transport::Http) => {
+            let cure = "write `at = \"header:…\"` or `at = \"arguments:/…\"`";
+            Err(error(source, "[key]", "only MCP has a `_meta`", cure))
         }
         (KeyPlace::None, _) if target.key.required => {
             let cure = "say where it sits, or leave `required` out";
@@ -188,7 +198,7 @@ fn hooks(source: Source<'_>, target: &Target) -> Result<(), InputError> {
         }
     }
     let envs = target.principals.iter().filter(|p| matches!(p.credential, Credential::Env { .. })).count();
-    if envs != 0 && target.reach.transport == Transport::Http {
+    if envs != 0 && target.reach.transport.over_http() {
         let cure = "use `credential = { header = { … } }`";
         return Err(error(source, "env", "over HTTP one process serves every caller", cure));
     }

@@ -14,7 +14,7 @@ pub struct Key {
     pub required: bool,
 }
 
-/// A place that carries the key: `arguments:/pointer`, `header:NAME` or `none`.
+/// A place that carries the key: `arguments:/pointer`, `meta:NAME`, `header:NAME` or `none`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum KeyPlace {
     /// The tool takes no key.
@@ -22,6 +22,8 @@ pub enum KeyPlace {
     None,
     /// A member of the arguments, by JSON pointer.
     Arguments(String),
+    /// MCP: an entry of the request's `_meta`.
+    Meta(String),
     /// An HTTP header, unquoted.
     Header(String),
 }
@@ -35,9 +37,11 @@ impl std::str::FromStr for KeyPlace {
             Some(("arguments", pointer)) if pointer.starts_with('/') => {
                 Ok(KeyPlace::Arguments(pointer.to_owned()))
             }
+            Some(("meta", name)) if !name.is_empty() => Ok(KeyPlace::Meta(name.to_owned())),
             Some(("header", name)) if !name.is_empty() => Ok(KeyPlace::Header(name.to_owned())),
             _ => Err(format!(
-                "unknown variant `{text}`, expected one of `arguments:/pointer`, `header:NAME`, `none`"
+                "unknown variant `{text}`, expected one of `arguments:/pointer`, `meta:NAME`, `header:NAME`, \
+                 `none`"
             )),
         }
     }
@@ -48,6 +52,7 @@ impl std::fmt::Display for KeyPlace {
         match self {
             KeyPlace::None => f.write_str("none"),
             KeyPlace::Arguments(pointer) => write!(f, "arguments:{pointer}"),
+            KeyPlace::Meta(name) => write!(f, "meta:{name}"),
             KeyPlace::Header(name) => write!(f, "header:{name}"),
         }
     }

@@ -60,6 +60,18 @@ fn steps_that_contradict_each_other_are_shown() {
                 format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"drop\", bytes = 3 }}\n"),
             ),
             (
+                "an answer without a status",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"answer\" }}\n"),
+            ),
+            (
+                "an answer that no gateway gives",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"answer\", status = 200 }}\n"),
+            ),
+            (
+                "a status that is not answered",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"drop\", status = 503 }}\n"),
+            ),
+            (
                 "an await of a call that there is not",
                 format!("{HEAD}{FIRST}\n[[step]]\nawait = \"second\"\n"),
             ),

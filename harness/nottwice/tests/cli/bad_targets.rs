@@ -56,6 +56,14 @@ fn what_contradicts_itself_is_shown() {
             ("no reach", format!("{START}{TOOL}")),
             ("a route for MCP", format!("{START}{STDIO}{ROUTE}")),
             (
+                "a `_meta` over plain HTTP",
+                format!("{}\n[key]\nat = \"meta:example/key\"\n", at("http://127.0.0.1:8000")),
+            ),
+            (
+                "MCP over HTTP without a base",
+                format!("{START}{}{TOOL}", STDIO.replace("mcp-stdio", "mcp-http")),
+            ),
+            (
                 "a header over stdio",
                 format!("{START}{STDIO}{TOOL}\n[key]\nat = \"header:Idempotency-Key\"\n"),
             ),

@@ -2,17 +2,25 @@
 
 use crate::project::Project;
 
-/// The reference over stdio, spoken to in one era.
-fn spoken(era: &str) -> String {
-    let text = include_str!("../../../../fixtures/targets/reference-stdio.toml");
-    text.replace("transport = \"mcp-stdio\"", &format!("transport = \"mcp-stdio\"\nera = \"{era}\""))
+const STDIO: &str = include_str!("../../../../fixtures/targets/reference-stdio.toml");
+const HTTP: &str = include_str!("../../../../fixtures/targets/reference-mcp-http.toml");
+
+/// What is said of the reference when it is spoken to in one era.
+fn said(target: &str, scenarios: &str, era: &str) -> String {
+    let text = target.replace("[reach]\n", &format!("[reach]\nera = \"{era}\"\n"));
+    let project = Project::new().with("mine.toml", text);
+    project.run(&format!("run mine.toml {scenarios}")).exits(0).verdict()
 }
 
 #[test]
 fn both_eras_give_one_verdict() {
-    let said = ["legacy", "modern"].map(|era| {
-        let project = Project::new().with("mine.toml", spoken(era));
-        project.run("run mine.toml receipt/plain-retry effect/lost-reply").exits(0).verdict()
-    });
-    assert_eq!(said[0], said[1]);
+    let scenarios = "receipt/plain-retry effect/lost-reply";
+    assert_eq!(said(STDIO, scenarios, "legacy"), said(STDIO, scenarios, "modern"));
+}
+
+#[test]
+fn both_eras_give_one_verdict_over_http() {
+    let scenarios = "receipt/plain-retry effect/lost-reply recovery/reply-cut recovery/new-connection \
+                     effect/delivered-twice scope/second-principal scope/foreign-workspace";
+    assert_eq!(said(HTTP, scenarios, "legacy"), said(HTTP, scenarios, "modern"));
 }

@@ -16,5 +16,6 @@ mod project;
 mod records;
 mod servers;
 mod shared;
+mod streamable;
 mod wait;
 mod words;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::{Open, Reader, Whose};
-use crate::fault::{Do, Fault};
+use crate::fault::{Do, Fault, GATEWAY};
 use crate::input::InputError;
 use crate::scenario::written::WrittenStep;
 use crate::scenario::{Call, Part, Until};
@@ -134,7 +134,7 @@ impl Reader<'_> {
 
     /// A fault must be possible where it stands, and carry only the words that belong to it.
     fn legal(&self, fault: &Spanned<Fault>) -> Result<(), InputError> {
-        let Fault { at, deed, bytes } = *fault.get_ref();
+        let Fault { at, deed, bytes, status } = *fault.get_ref();
         let error = |message: String, cure: &str| Err(self.source.error(fault.span(), message, cure));
         if !deed.is_legal(at) {
             let legal: Vec<_> = Do::ALL.into_iter().filter(|deed| deed.is_legal(at)).map(Do::word).collect();
@@ -146,7 +146,18 @@ impl Reader<'_> {
         if bytes.is_some() && deed != Do::Cut {
             return error("`bytes` belongs to `cut`".into(), "leave it out");
         }
-        Ok(())
+        let known: Vec<_> = GATEWAY.iter().map(u16::to_string).collect();
+        match status {
+            Some(_) if deed != Do::Answer => error("`status` belongs to `answer`".into(), "leave it out"),
+            None if deed == Do::Answer => {
+                let cure = format!("add `status = …`, one of: {}", known.join(", "));
+                error("what is answered is not said".into(), &cure)
+            }
+            Some(status) if !GATEWAY.contains(&status) => {
+                error(format!("no gateway answers {status} here"), &format!("one of: {}", known.join(", ")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the end of the step can come at all under its fault.

@@ -1,0 +1,224 @@
+//! MCP over Streamable HTTP: one attempt is one request, whatever the server answers.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+/// How the small server answers a call of its tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum How {
+    /// With the result, in a stream with other events around it.
+    Streamed,
+    /// By sending the caller to itself.
+    Moved,
+    /// By closing the connection before the first byte.
+    Closed,
+    /// With a status and no MCP.
+    Busy,
+    /// As if the session had never been.
+    Forgotten,
+}
+
+/// What came in, in order: the HTTP method, and the method of MCP where there is one.
+type Seen = Arc<Mutex<Vec<String>>>;
+
+/// A small legacy server with sessions, on a thread of its own for as long as the test runs.
+fn listen(how: How) -> (u16, Seen) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let seen = Seen::default();
+    let shared = seen.clone();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let seen = shared.clone();
+            thread::spawn(move || converse(stream, port, how, &seen));
+        }
+    });
+    (port, seen)
+}
+
+fn converse(mut stream: TcpStream, port: u16, how: How, seen: &Seen) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a socket can be shared"));
+    while let Some((method, session, message)) = request(&mut reader) {
+        let asked = message["method"].as_str().unwrap_or_default().to_owned();
+        seen.lock().expect("nothing panics").push(format!("{method} {asked}").trim().to_owned());
+        let id = &message["id"];
+        let answer = match asked.as_str() {
+            "initialize" => {
+                let server = json!({"name": "small", "version": "1"});
+                let result =
+                    json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": server});
+                json_reply(
+                    "200 OK",
+                    "Mcp-Session-Id: s1\r\n",
+                    &json!({"jsonrpc": "2.0", "id": id, "result": result}),
+                )
+            }
+            _ if session.as_deref() != Some("s1") => json_reply("400 Bad Request", "", &json!("no session")),
+            "notifications/initialized" => json_reply("202 Accepted", "", &Value::Null),
+            "tools/list" => {
+                let tool = json!({"name": "create", "inputSchema": {"type": "object"}});
+                streamed(&json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool]}}))
+            }
+            "tools/call" => match called(how, port, id) {
+                Some(answer) => answer,
+                None => return,
+            },
+            _ => json_reply("200 OK", "", &Value::Null),
+        };
+        if stream.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// One request: its method, its session, its message.
+fn request(reader: &mut impl BufRead) -> Option<(String, Option<String>, Value)> {
+    let (mut first, mut session, mut length) = (String::new(), None, 0);
+    reader.read_line(&mut first).ok().filter(|read| *read != 0)?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.parse().ok()?,
+            "mcp-session-id" => session = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let message = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some((first.split(' ').next()?.to_owned(), session, message))
+}
+
+fn called(how: How, port: u16, id: &Value) -> Option<String> {
+    let result = json!({"content": [{"type": "text", "text": "done"}]});
+    match how {
+        How::Streamed => Some(streamed(&json!({"jsonrpc": "2.0", "id": id, "result": result}))),
+        How::Moved => {
+            let there = format!("Location: http://127.0.0.1:{port}/mcp\r\n");
+            Some(json_reply("307 Temporary Redirect", &there, &Value::Null))
+        }
+        How::Closed => None,
+        How::Busy => Some(json_reply("503 Service Unavailable", "Retry-After: 0\r\n", &Value::Null)),
+        How::Forgotten => Some(json_reply("404 Not Found", "", &json!("no such session"))),
+    }
+}
+
+fn json_reply(status: &str, headers: &str, body: &Value) -> String {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let length = body.len();
+    let kind = "Content-Type: application/json\r\n";
+    format!("HTTP/1.1 {status}\r\n{headers}{kind}Content-Length: {length}\r\n\r\n{body}")
+}
+
+/// A message in a stream, after all that a server may send before it, in chunks that end anywhere.
+fn streamed(message: &Value) -> String {
+    let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info"}});
+    let ping = json!({"jsonrpc": "2.0", "id": message["id"], "method": "ping"});
+    let body = format!(
+        "id: 1\nretry: 3000\ndata:\n\n: nothing\n\ndata: {log}\r\n\r\nevent: message\ndata: {ping}\n\n\
+         id: 2\ndata: {message}\n\n"
+    );
+    let (one, two) = body.split_at(body.len() / 2);
+    format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n\
+         {:x}\r\n{one}\r\n{:x}\r\n{two}\r\n0\r\n\r\n",
+        one.len(),
+        two.len()
+    )
+}
+
+/// A target without a key, at a server that somebody else runs.
+fn target(port: u16) -> String {
+    format!(
+        "name = \"mine\"\n\n[reach]\ntransport = \"mcp-http\"\nbase = \"http://127.0.0.1:{port}/mcp\"\n\n\
+         [tool.main]\nname = \"create\"\narguments = {{ text = \"{{label}}\" }}\n"
+    )
+}
+
+/// What came of two calls of one intent.
+struct Played {
+    /// What the server saw.
+    seen: Vec<String>,
+    /// The attempts that the record has, as bytes.
+    sent: Vec<String>,
+    /// How they ended for their caller.
+    ended: Vec<Value>,
+}
+
+fn played(how: How) -> Played {
+    played_with(how, "")
+}
+
+/// With more lines in the target file.
+fn played_with(how: How, lines: &str) -> Played {
+    let (port, seen) = listen(how);
+    let project = Project::new().with("mine.toml", target(port) + lines);
+    project.run("run mine.toml receipt/plain-retry");
+    let record = project.read("reports/runs/mine/receipt-plain-retry.jsonl");
+    let events: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let sent = events.iter().filter(|event| event["event"] == "sent");
+    let sent = sent.map(|event| event["bytes"].as_str().unwrap_or_default().to_owned()).collect();
+    let ended = events.iter().filter(|event| event["event"] == "ended");
+    let ended = ended.map(|event| event["outcome"].clone()).collect();
+    let seen = seen.lock().expect("nothing panics").clone();
+    Played { seen, sent, ended }
+}
+
+impl Played {
+    fn times(&self, asked: &str) -> usize {
+        self.seen.iter().filter(|seen| *seen == asked).count()
+    }
+}
+
+#[test]
+fn one_attempt_is_one_request() {
+    for how in [How::Streamed, How::Moved, How::Closed, How::Busy, How::Forgotten] {
+        let played = played(how);
+        let seen = &played.seen;
+        assert_eq!((played.times("POST tools/call"), played.sent.len()), (2, 2), "{how:?}: {seen:#?}");
+        assert!(!seen.iter().any(|asked| asked.starts_with("GET")), "{how:?}: {seen:#?}");
+    }
+}
+
+#[test]
+fn a_reply_is_found_among_the_events_of_a_stream() {
+    let played = played(How::Streamed);
+    assert!(played.ended.iter().all(|outcome| outcome["outcome"] == "acked"), "{:#?}", played.ended);
+}
+
+/// The survey and the play have a session each, and take leave of it.
+#[test]
+fn a_session_is_kept_and_ended() {
+    let played = played(How::Streamed);
+    let seen = &played.seen;
+    assert_eq!((played.times("POST notifications/initialized"), played.times("DELETE")), (2, 2), "{seen:#?}");
+}
+
+/// A session outlives its connections; one that the server has forgotten is not used again.
+#[test]
+fn only_a_lost_session_is_begun_anew() {
+    assert_eq!(played(How::Closed).times("POST notifications/initialized"), 2);
+    assert_eq!(played(How::Forgotten).times("POST notifications/initialized"), 3);
+}
+
+#[test]
+fn a_key_can_sit_in_meta_or_in_a_header() {
+    let key = |at: &str| format!("\n[key]\nat = \"{at}\"\n");
+    for sent in played_with(How::Streamed, &key("meta:example/key")).sent {
+        let (_, body) = sent.split_once("\r\n\r\n").expect("a head and a body");
+        let body: Value = serde_json::from_str(body).expect("a message");
+        assert!(body["params"]["_meta"]["example/key"].is_string(), "{body:#}");
+        assert!(body["params"]["arguments"].get("example/key").is_none(), "{body:#}");
+    }
+    for sent in played_with(How::Streamed, &key("header:Idempotency-Key")).sent {
+        assert!(sent.contains("\r\nIdempotency-Key: "), "{sent}");
+    }
+}
