@@ -121,6 +121,12 @@ fn losers_typed(story: &Story<'_>) -> Ruling {
         let (Some(winner), Some((seq, outcome))) = (winner, loser.ended) else { continue };
         let typed = match outcome {
             Outcome::Acked(_) | Outcome::Pending => true,
+            // So old a winner may have lost its receipt by its declared policy.
+            Outcome::Refused { class: Class::Expired, .. }
+                if story.age(winner, loser) != Age::Inside =>
+            {
+                continue;
+            }
             Outcome::Refused { class, .. } => {
                 matches!(class, Class::InProgress | Class::Busy | Class::Conflict)
             }
