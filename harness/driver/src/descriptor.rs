@@ -4,6 +4,7 @@
 //! the same and take milliseconds to read. Where the system does not permit the copy, nothing is known.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 
@@ -35,9 +36,26 @@ pub(crate) fn open(pid: u32) -> Vec<Descriptor> {
     entries.flatten().filter_map(descriptor).collect()
 }
 
-/// To whom a socket is connected, if it is connected to somebody over a network.
-pub(crate) fn peer(pid: u32, socket: &Descriptor) -> Option<SocketAddr> {
-    TcpStream::from(copy(pid, socket)?).peer_addr().ok()
+/// Where a socket leads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leads {
+    /// To somebody over a network.
+    To(SocketAddr),
+    /// To nobody, for good: it listens, or is of another kind.
+    Nowhere,
+    /// Not yet to anybody, as far as is known.
+    Unknown,
+}
+
+/// To whom a socket is connected.
+pub(crate) fn leads(pid: u32, socket: &Descriptor) -> Leads {
+    let Some(copy) = copy(pid, socket) else { return Leads::Unknown };
+    let listens = sockopt::socket_acceptconn(&copy).unwrap_or(false);
+    match TcpStream::from(copy).peer_addr() {
+        Ok(peer) => Leads::To(peer),
+        Err(error) if error.kind() == ErrorKind::NotConnected && !listens => Leads::Unknown,
+        Err(_) => Leads::Nowhere,
+    }
 }
 
 /// On which port a socket listens, if it listens.

@@ -157,6 +157,7 @@ impl Player {
         if let Some((worker, who)) = first {
             self.fleet.line(worker, who, false).await?;
         }
+        self.fleet.keeps_inside()?;
         self.count().await?;
         let plan = self.plan.clone();
         for step in &plan.steps {
@@ -168,7 +169,10 @@ impl Player {
             self.count().await?;
         }
         self.let_all_go().await?;
-        if settled { self.settle().await } else { Ok(()) }
+        if settled {
+            self.settle().await?;
+        }
+        self.fleet.keeps_inside()
     }
 
     /// The id on the wire: on a server that others use too none is ever used again.
@@ -368,7 +372,6 @@ impl Player {
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
         let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
         let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_acknowledged());
-        self.fleet.keeps_inside()?;
         let began = self.recorder.len();
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
         if let Some(ledger) = counted.await.expect("counting does not panic")? {

@@ -63,10 +63,12 @@ pub(crate) fn marked(leader: u32, mark: &str) -> Vec<Pid> {
 /// A process and everything below it.
 pub(crate) fn tree(root: u32) -> impl Iterator<Item = u32> {
     let mut open = vec![root];
+    let mut last = None;
     std::iter::from_fn(move || {
-        let next = open.pop()?;
-        open.extend(children(next).unwrap_or_default());
-        Some(next)
+        // Nobody's children are looked for before somebody asks for more.
+        open.extend(last.take().and_then(children).unwrap_or_default());
+        last = open.pop();
+        last
     })
 }
 
