@@ -73,7 +73,7 @@ const LIKELY: Range<i32> = 3..64;
 /// not being counted.
 pub(crate) fn guessed_to_listen(pid: u32, port: u16) -> bool {
     let Some(process) = handle(pid) else { return false };
-    LIKELY.into_iter().filter_map(|number| copied(&process, number)).any(|copy| port_of(copy) == Some(port))
+    LIKELY.filter_map(|number| copied(&process, number)).any(|copy| port_of(copy) == Some(port))
 }
 
 fn port_of(socket: OwnedFd) -> Option<u16> {

@@ -97,7 +97,7 @@ pub(crate) async fn play_until(
     let fleet = Fleet::new(place, era, recorder);
     let mut player = Player::new(plan, fleet, slot);
     let watchdog = Watchdog::start();
-    let complete = player.to_its_end(settled).await;
+    let complete = player.play_through(settled).await;
     // However it ended, no process may be left.
     player.fleet.end().await;
     Ok(player.finish(complete?, &watchdog))
@@ -131,7 +131,7 @@ impl Player {
     ///
     /// # Errors
     /// Nothing could be asked at all.
-    pub(crate) async fn to_its_end(&mut self, settled: bool) -> Result<bool, DriveError> {
+    pub(crate) async fn play_through(&mut self, settled: bool) -> Result<bool, DriveError> {
         match self.whole(settled).await {
             Ok(()) => Ok(true),
             Err(error) if !self.begun => Err(error),

@@ -88,7 +88,7 @@ pub async fn play_in_turn(
         let mut player = Player::new(&shared.plan, fleet, Some(slot.clone()));
         player.turn = Some(Turn { number, first });
         let watchdog = Watchdog::start();
-        let complete = match player.to_its_end(true).await {
+        let complete = match player.play_through(true).await {
             // A server that died between two turns is no matter of the second plan.
             Err(_) if number > 0 => return Ok(()),
             ended => ended?,
