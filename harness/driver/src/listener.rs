@@ -49,7 +49,7 @@ pub(crate) enum Owner {
 
 /// Looks who listens on a port.
 pub(crate) fn owner(port: u16, leader: u32, mark: &str) -> Owner {
-    if process::tree(leader).any(|pid| listens(pid, port)) {
+    if descriptor::guessed_to_listen(leader, port) || process::tree(leader).any(|pid| listens(pid, port)) {
         return Owner::Ours;
     }
     let Some(inodes) = listening(port) else { return Owner::Ours };

@@ -1,5 +1,5 @@
-//! What a server's processes hold outside of their own folders and of this machine: looked for at each
-//! count, so that no run goes on that writes where its user did not expect it.
+//! What a server's processes hold outside of their own folders and of this machine: looked for when a play
+//! begins and when it ends, so that no run goes on that writes where its user did not expect it.
 //!
 //! Linux says it in `/proc`; elsewhere nothing is seen and nothing said.
 
@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::descriptor::{self, Descriptor};
+use crate::descriptor::{self, Descriptor, Leads};
 use crate::error::DriveError;
 use crate::place::Place;
 use crate::process;
@@ -18,8 +18,8 @@ const ALWAYS: [&str; 2] = ["/dev/", "/proc/"];
 /// The bits of a file's flags that allow writing.
 const WRITES: u32 = 0o3;
 
-/// Looks at what these processes, and those below them, have open. `known` are connected sockets that were
-/// looked at before.
+/// Looks at what these processes, and those below them, have open. `known` are sockets that were looked at
+/// before and cannot lead to anybody else.
 ///
 /// # Errors
 /// The first file or address that the target does not declare, with the line that declares it.
@@ -76,7 +76,14 @@ fn check_socket(
     if known.contains(&socket.link) {
         return Ok(());
     }
-    let Some(peer) = descriptor::peer(pid, socket) else { return Ok(()) };
+    let peer = match descriptor::leads(pid, socket) {
+        Leads::Unknown => return Ok(()),
+        Leads::Nowhere => {
+            known.insert(socket.link.clone());
+            return Ok(());
+        }
+        Leads::To(peer) => peer,
+    };
     let mut declared = BTreeSet::new();
     for address in place.target().start.iter().flat_map(|start| &start.may_connect) {
         declared.insert(place.fill(address, None)?);

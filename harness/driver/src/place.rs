@@ -1,10 +1,13 @@
 //! Where a target is played: its file with every placeholder filled.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use nottwice_model::scenario::Role;
 use nottwice_model::target::{Credential, FileWrite, Principal, Target};
 use nottwice_model::template;
+use rusqlite::Connection;
 
 use crate::error::DriveError;
 use crate::state::{self, StateFolder};
@@ -26,12 +29,17 @@ pub struct Setting {
 pub(crate) struct Place {
     pub(crate) setting: Setting,
     pub(crate) state: StateFolder,
+    /// Databases that stay open between two counts; see [`Place::shared`].
+    pub(crate) kept: Option<Mutex<Kept>>,
 }
+
+/// Databases by their path, each with the file's number: a file made anew under the path is another one.
+pub(crate) type Kept = BTreeMap<PathBuf, (u64, Connection)>;
 
 impl Place {
     /// Makes the state folder and the files that the target wants in it.
     pub(crate) fn new(setting: &Setting) -> Result<Place, DriveError> {
-        let place = Place { setting: setting.clone(), state: StateFolder::new()? };
+        let place = Place { setting: setting.clone(), state: StateFolder::new()?, kept: None };
         for file in &place.target().files {
             state::write_whole(
                 &PathBuf::from(place.fill(&file.path, None)?),
@@ -39,6 +47,19 @@ impl Place {
             )?;
         }
         Ok(place)
+    }
+
+    /// The same for several plans in turn. Its server is neither killed nor stopped between two counts and
+    /// no store is locked, so that nothing of it can meet a connection that the oracle keeps.
+    pub(crate) fn shared(setting: &Setting) -> Result<Place, DriveError> {
+        Ok(Place { kept: Some(Mutex::default()), ..Place::new(setting)? })
+    }
+
+    /// Closes what was kept open.
+    pub(crate) fn close(&self) {
+        if let Some(kept) = &self.kept {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
     }
 
     pub(crate) fn target(&self) -> &Target {

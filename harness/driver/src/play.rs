@@ -97,7 +97,7 @@ pub(crate) async fn play_until(
     let fleet = Fleet::new(place, era, recorder);
     let mut player = Player::new(plan, fleet, slot);
     let watchdog = Watchdog::start();
-    let complete = player.to_its_end(settled).await;
+    let complete = player.play_through(settled).await;
     // However it ended, no process may be left.
     player.fleet.end().await;
     Ok(player.finish(complete?, &watchdog))
@@ -131,7 +131,7 @@ impl Player {
     ///
     /// # Errors
     /// Nothing could be asked at all.
-    pub(crate) async fn to_its_end(&mut self, settled: bool) -> Result<bool, DriveError> {
+    pub(crate) async fn play_through(&mut self, settled: bool) -> Result<bool, DriveError> {
         match self.whole(settled).await {
             Ok(()) => Ok(true),
             Err(error) if !self.begun => Err(error),
@@ -154,6 +154,7 @@ impl Player {
         if let Some((worker, who)) = first {
             self.fleet.line(worker, who, false).await?;
         }
+        self.fleet.keeps_inside()?;
         self.count().await?;
         let plan = self.plan.clone();
         for step in &plan.steps {
@@ -166,7 +167,10 @@ impl Player {
             self.count().await?;
         }
         self.let_all_go().await?;
-        if settled { self.settle().await } else { Ok(()) }
+        if settled {
+            self.settle().await?;
+        }
+        self.fleet.keeps_inside()
     }
 
     /// The attempt that a planned call asks for.
@@ -382,7 +386,6 @@ impl Player {
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
         let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
         let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_acknowledged());
-        self.fleet.keeps_inside()?;
         let began = self.recorder.len();
         let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
         if let Some(ledger) = counted.await.expect("counting does not panic")? {

@@ -63,10 +63,12 @@ pub(crate) fn marked(leader: u32, mark: &str) -> Vec<Pid> {
 /// A process and everything below it.
 pub(crate) fn tree(root: u32) -> impl Iterator<Item = u32> {
     let mut open = vec![root];
+    let mut last = None;
     std::iter::from_fn(move || {
-        let next = open.pop()?;
-        open.extend(children(next).unwrap_or_default());
-        Some(next)
+        // Nobody's children are looked for before somebody asks for more.
+        open.extend(last.take().and_then(children).unwrap_or_default());
+        last = open.pop();
+        last
     })
 }
 
@@ -96,13 +98,18 @@ fn has_mark(pid: i32, wanted: &str) -> bool {
         .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()))
 }
 
-/// Sends SIGKILL to everybody of a tree who can be found; says whether somebody beside the leader was
-/// there, who may have started others meanwhile. Where nothing can be found the group has to do.
-fn kill_round(leader: Pid, mark: &str) -> bool {
+/// Sends SIGKILL to the leader of a tree and all who stayed in its group. The leader is waited for by whoever
+/// started it.
+pub(crate) fn kill_group(leader: u32) {
     // ESRCH only says that the group is gone already.
-    let _ = killpg(leader, Signal::SIGKILL);
-    let left = marked(leader.as_raw().unsigned_abs(), mark);
-    let others: Vec<_> = left.into_iter().filter(|pid| *pid != leader).collect();
+    let _ = killpg(Pid::from_raw(i32::try_from(leader).expect("a process id fits")), Signal::SIGKILL);
+}
+
+/// Sends SIGKILL to everybody of a tree but its leader who can be found; says whether somebody was there, who
+/// may have started others meanwhile.
+fn kill_round(leader: u32, mark: &str) -> bool {
+    let left = marked(leader, mark);
+    let others: Vec<_> = left.into_iter().filter(|pid| pid.as_raw().unsigned_abs() != leader).collect();
     for pid in &others {
         let _ = kill(*pid, Signal::SIGKILL);
         // An orphan that came to us is ours to bury; whoever started the leader waits for the leader.
@@ -111,13 +118,17 @@ fn kill_round(leader: Pid, mark: &str) -> bool {
     !others.is_empty()
 }
 
-/// Sends SIGKILL to a whole tree, until nobody of it is left to be found. The leader is waited for by
-/// whoever started it.
-pub(crate) fn kill_tree(leader: u32, mark: &str) {
-    let leader = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
+/// Sends SIGKILL to everybody who is left of a tree, until nobody is left to be found.
+pub(crate) fn kill_orphans(leader: u32, mark: &str) {
     while kill_round(leader, mark) {
         std::thread::sleep(ROUND);
     }
+}
+
+/// Sends SIGKILL to a whole tree, whose leader may still live.
+pub(crate) fn kill_tree(leader: u32, mark: &str) {
+    kill_group(leader);
+    kill_orphans(leader, mark);
 }
 
 /// Asks the leader of a tree to stop.

@@ -30,11 +30,15 @@ impl Player {
         self.recorder.add(What::Settling);
         self.fleet.revive().await?;
         let mut id = FIRST_ID;
-        for open in self.open() {
+        let open = self.open();
+        if open.is_empty() {
+            return self.count().await;
+        }
+        for open in open {
             self.until_final(&open, &mut id).await?;
             self.count().await?;
         }
-        self.count().await
+        Ok(())
     }
 
     /// Each identity that was attempted with its key, with the arguments that it was first attempted with.

@@ -99,3 +99,47 @@ impl<F: Fn(&mut Taken)> Drop for Undo<'_, F> {
         self.0.taken.send_modify(&self.1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use super::Slots;
+
+    #[tokio::test]
+    async fn a_lent_place_is_somebody_elses_and_taken_back_at_once() {
+        let slots = Slots::new(1);
+        let first = slots.one().await;
+        let second = first.lend(slots.one()).await;
+        assert_eq!(slots.taken.borrow().places, 2, "the first does not wait for the second");
+        drop((first, second));
+        assert_eq!(slots.taken.borrow().places, 0);
+    }
+
+    #[tokio::test]
+    async fn who_wants_every_place_waits_for_all_and_lets_nobody_begin() {
+        let slots = Slots::new(2);
+        let playing = slots.one().await;
+        let every = slots.every();
+        tokio::pin!(every);
+        tokio::select! {
+            biased;
+            _ = &mut every => panic!("somebody plays"),
+            _ = slots.one() => panic!("somebody waits for every place"),
+            () = ready(()) => {}
+        }
+        playing
+            .lend(async {
+                tokio::select! {
+                    biased;
+                    _ = &mut every => panic!("who has lent a place plays too"),
+                    () = ready(()) => {}
+                }
+            })
+            .await;
+        drop(playing);
+        drop(every.await);
+        drop(slots.one().await);
+        assert_eq!(slots.taken.borrow().places, 0);
+    }
+}

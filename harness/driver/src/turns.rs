@@ -77,7 +77,7 @@ pub async fn play_in_turn(
     slot: &Arc<Slot>,
     ends: &Ends,
 ) -> Result<(), DriveError> {
-    let place = Arc::new(Place::new(setting)?);
+    let place = Arc::new(Place::shared(setting)?);
     let recorder = Recorder::idle(secrets(setting));
     let era = plans.first().and_then(|first| first.plan.survey.era).unwrap_or(Era::Legacy);
     let mut fleet = Fleet::new(place, era, recorder.clone());
@@ -88,7 +88,7 @@ pub async fn play_in_turn(
         let mut player = Player::new(&shared.plan, fleet, Some(slot.clone()));
         player.turn = Some(Turn { number, first });
         let watchdog = Watchdog::start();
-        let complete = match player.to_its_end(true).await {
+        let complete = match player.play_through(true).await {
             // A server that died between two turns is no matter of the second plan.
             Err(_) if number > 0 => return Ok(()),
             ended => ended?,
@@ -113,7 +113,12 @@ fn locked(ends: &Ends) -> std::sync::MutexGuard<'_, Vec<Ended>> {
 async fn close(fleet: &mut Fleet, first: Option<Ledger>, ends: &Ends) {
     let from = if fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
     let place = fleet.place.clone();
-    let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, true)).await;
+    let counted = tokio::task::spawn_blocking(move || {
+        let counted = oracle::count(&place, from, true);
+        place.close();
+        counted
+    })
+    .await;
     fleet.end().await;
     let (Some(first), Ok(Ok(Some(last)))) = (first, counted) else { return };
     let mut ends = locked(ends);

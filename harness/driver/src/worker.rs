@@ -151,10 +151,12 @@ impl Worker {
 
     /// Ends the whole tree with SIGKILL and waits until its leader is gone.
     pub(crate) async fn kill(&self) {
-        process::kill_tree(self.pid, &self.mark);
+        process::kill_group(self.pid);
         if let Ok(status) = self.child.lock().await.wait().await {
             self.exited(true, status.to_string());
         }
+        // Whoever it started is ours to end now that the leader is gone.
+        process::kill_orphans(self.pid, &self.mark);
     }
 
     /// Stops the whole tree with SIGSTOP.

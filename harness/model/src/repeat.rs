@@ -22,8 +22,8 @@ pub fn stands_in_company(run: &Run, verdict: &Verdict) -> bool {
 /// load can have decided: something could not be told, a declared window was over before the run came to
 /// what it was played for, or a bound on time was broken while the harness itself was late.
 pub fn stands_beside_others(run: &Run, verdict: &Verdict) -> bool {
-    // No repetition shows a key that the survey did not see, or asks what the target lacks.
-    if run.plan.survey.key_seen.is_none() {
+    // No repetition shows a key that the survey did not see.
+    if run.plan.survey.key_seen.is_none() && run.complete && run.trouble().is_none() {
         return true;
     }
     let rulings = || verdict.rulings.values();
@@ -31,7 +31,7 @@ pub fn stands_beside_others(run: &Run, verdict: &Verdict) -> bool {
     let in_vain = !rulings()
         .any(|ruling| matches!(ruling, Ruling::Held { .. } | Ruling::Broken { .. } | Ruling::Blocked { .. }));
     let broken = |id: &&str| matches!(verdict.rulings.get(*id), Some(Ruling::Broken { .. }));
-    let late = || Story::of(run).lag > OWN_LAG && TIMED.iter().any(|id| broken(&id));
+    let late = || Story::of(run).lag > OWN_LAG && TIMED.iter().any(broken);
     !(untold || in_vain || late())
 }
 

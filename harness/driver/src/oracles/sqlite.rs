@@ -1,6 +1,8 @@
 //! Counts rows in the server's own SQLite database.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use nottwice_model::history::CountedFrom;
@@ -29,27 +31,46 @@ impl Oracle for Sqlite {
             return Ok(Counted::Absent(format!("the database {} does not exist", path.display())));
         }
         let error = |error: rusqlite::Error| DriveError::Count(format!("{}: {error}", path.display()));
-        let (_copy, connection) = match from {
-            CountedFrom::Running => {
-                (None, Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(error)?)
-            }
-            CountedFrom::Copy => {
-                let copy = copy(&path, &place.state.temp())?;
-                let connection = Connection::open(copy.path().join("db")).map_err(error)?;
-                (Some(copy), connection)
-            }
-        };
-        connection.busy_timeout(PATIENCE).map_err(error)?;
-        let rows = |query: &Option<String>, labelled| {
-            query.as_deref().map(|query| rows(&connection, query, labelled)).transpose()
-        };
-        match (rows(&store.effects, true), rows(&store.receipts, false)) {
-            (Ok(effects), Ok(receipts)) => Ok(Counted::Rows { effects, receipts }),
-            (Err(why), _) | (_, Err(why)) if why.to_string().contains("no such table") => {
-                Ok(Counted::Absent(format!("{}: {why}", path.display())))
-            }
-            (Err(why), _) | (_, Err(why)) => Err(error(why)),
+        if from == CountedFrom::Copy {
+            place.close();
+            let copy = copy(&path, &place.state.temp())?;
+            let connection = Connection::open(copy.path().join("db")).map_err(error)?;
+            return counted(store, &path, &connection);
         }
+        let Some(kept) = &place.kept else { return counted(store, &path, &open(&path).map_err(error)?) };
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = std::fs::metadata(&path).map(|file| file.ino()).unwrap_or_default();
+        if let Some((_, connection)) = kept.get(&path).filter(|(of, _)| *of == number) {
+            return counted(store, &path, connection);
+        }
+        let connection = open(&path).map_err(error)?;
+        let counted = counted(store, &path, &connection);
+        // In the other modes a server may want the file for itself, to change the mode or to clean up.
+        let mode = connection.query_row("PRAGMA journal_mode", (), |row| row.get::<_, String>(0));
+        if mode.is_ok_and(|mode| mode == "wal") {
+            kept.insert(path, (number, connection));
+        }
+        counted
+    }
+}
+
+/// Opens a running server's database, which is read through its own locks.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+fn counted(store: &Store, path: &Path, connection: &Connection) -> Result<Counted, DriveError> {
+    let error = |error: rusqlite::Error| DriveError::Count(format!("{}: {error}", path.display()));
+    connection.busy_timeout(PATIENCE).map_err(error)?;
+    let rows = |query: &Option<String>, labelled| {
+        query.as_deref().map(|query| rows(connection, query, labelled)).transpose()
+    };
+    match (rows(&store.effects, true), rows(&store.receipts, false)) {
+        (Ok(effects), Ok(receipts)) => Ok(Counted::Rows { effects, receipts }),
+        (Err(why), _) | (_, Err(why)) if why.to_string().contains("no such table") => {
+            Ok(Counted::Absent(format!("{}: {why}", path.display())))
+        }
+        (Err(why), _) | (_, Err(why)) => Err(error(why)),
     }
 }
 
@@ -69,7 +90,7 @@ fn copy(path: &Path, temp: &Path) -> Result<tempfile::TempDir, DriveError> {
 }
 
 fn rows(connection: &Connection, query: &str, labelled: bool) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = connection.prepare(query)?;
+    let mut statement = connection.prepare_cached(query)?;
     let column = |name: &str| statement.column_names().position(|known| known.eq_ignore_ascii_case(name));
     let (id, label, scope) = (column("id"), column("label"), column("scope"));
     let missing =

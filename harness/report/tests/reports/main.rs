@@ -2,7 +2,10 @@
 
 mod example;
 
+use std::time::Duration;
+
 use nottwice_model::ability::Ability;
+use nottwice_model::figures::Figures;
 use nottwice_model::ledger::Row;
 use nottwice_model::report::{Exit, Report, Skipped};
 use nottwice_report::{formats, timeline, untrusted};
@@ -33,6 +36,19 @@ fn all_held() {
     let report = Report::of(None, vec![kept()], vec![]);
     assert_eq!(report.exit(), Exit::Held);
     insta::assert_snapshot!(human(&report));
+}
+
+#[test]
+fn what_a_run_cost() {
+    let millis = Duration::from_millis;
+    let mut report = Report::of(None, vec![kept()], vec![]);
+    let (wall, waits, servers, own) = (millis(1_500), millis(1_100), millis(2_400), millis(1));
+    report.figures = Some(Figures { plans: 1, wall, waits, servers, own, cores: 2 });
+    let page = human(&report);
+    let line = "played 1 plan in 1.50 s: 1.25 × the floor of 1.20 s";
+    assert!(page.contains(line), "the servers' work is more than the longest wait\n{page}");
+    let cost: Value = serde_json::from_str(&written(&report)).expect("JSON");
+    assert_eq!(cost["figures"]["floor"], json!(1_200_000), "in microseconds");
 }
 
 #[test]
