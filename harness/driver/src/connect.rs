@@ -1,31 +1,29 @@
 //! The workers of one play and the links to them: started when first called, opened when asked for.
 
+mod meet;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nottwice_model::history::Why;
 use nottwice_model::target::{Credential, Era, Start, Transport};
 use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::error::DriveError;
 use crate::listener::{self, Owner};
-use crate::mcp::{self, Asked as _};
+use crate::mcp;
 use crate::outside;
 use crate::place::Place;
 use crate::recorder::Recorder;
-use crate::transport::{Link, Lost};
+use crate::transport::Link;
 use crate::transports::http::HttpLink;
-use crate::transports::mcp_http::{McpHttpLink, Session};
+use crate::transports::mcp_http::Session;
 use crate::transports::mcp_stdio::StdioLink;
 use crate::worker::{Seat, Who, Worker};
 
 /// How often a starting server is looked at: a listening socket sends no event to others.
 const GLANCE: Duration = Duration::from_millis(2);
-
-/// So many characters of an answer that was not expected are shown.
-const MOST_SHOWN: usize = 300;
 
 /// How long one look at a starting server may take.
 const LOOK: Duration = Duration::from_secs(1);
@@ -204,84 +202,6 @@ impl Fleet {
         HttpLink::connect(self.opened, &base)
             .await
             .map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))
-    }
-
-    /// Connects a caller to a worker. In the legacy era the link joins the caller's session there, unless it
-    /// is to be fresh or there is none; then it speaks the handshake.
-    async fn meet(
-        &mut self,
-        worker: Option<&Worker>,
-        (number, who): (u8, Who),
-        fresh: bool,
-    ) -> Result<McpHttpLink, DriveError> {
-        let base = self.base(worker.and_then(|worker| worker.port))?;
-        let caller = self.place.credentials(who).into_iter().filter_map(|credential| match credential {
-            Credential::Header { name, value } => Some((name.clone(), value.clone())),
-            Credential::Env { .. } => None,
-        });
-        let link = McpHttpLink::connect(self.opened, &base, self.era, caller.collect()).await;
-        let link =
-            link.map_err(|source| DriveError::Protocol(format!("{base} cannot be reached: {source}")))?;
-        let known = self.sessions.get(&(number, who)).filter(|session| !fresh && !session.is_over());
-        match (self.era, known) {
-            (Era::Modern, _) => {}
-            (Era::Legacy, Some(session)) => link.join(session.clone()),
-            (Era::Legacy, None) => {
-                self.answered(worker, mcp::greet(&link)).await?;
-                self.sessions.extend(link.session().map(|session| ((number, who), session.clone())));
-            }
-        }
-        Ok(link)
-    }
-
-    /// The tools that a server over HTTP lists, in a process of its own if the harness starts it.
-    pub(crate) async fn tools(&mut self) -> Result<Vec<Value>, DriveError> {
-        let who = Who::default();
-        let worker = self.running(self.seat(1, who)).await?;
-        let link = self.meet(worker.as_deref(), (1, who), true).await?;
-        let asked = async {
-            // Every modern server must know this question, and no legacy one knows it.
-            if self.era == Era::Modern {
-                let about = link.ask(1, "server/discover", serde_json::json!({})).await?;
-                about.get("result").ok_or_else(|| mcp::unexpected(&about))?;
-            }
-            mcp::tools(&link).await
-        };
-        let tools = self.answered(worker.as_deref(), asked).await;
-        link.part().await;
-        tools
-    }
-
-    /// What a worker says to a question of the harness's own, within the time that it has to get ready.
-    async fn answered<T>(
-        &self,
-        worker: Option<&Worker>,
-        asked: impl Future<Output = Result<T, Lost>>,
-    ) -> Result<T, DriveError> {
-        let target = self.place.target();
-        let within = target.start.as_ref().map_or(target.reach.patience, |start| start.ready_within);
-        let lost = match tokio::time::timeout(within.duration(), asked).await {
-            Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(lost)) => Some(lost),
-            Err(_) => None,
-        };
-        // Only a closed connection is a sign that the server is ending.
-        let (status, said) = match (worker, &lost) {
-            (Some(worker), Some(Lost { why: Why::NoReply | Why::CutReply, .. })) => worker.last_words().await,
-            (worker, _) => (None, worker.map(Worker::said).unwrap_or_default()),
-        };
-        Err(match (lost, status) {
-            (None, _) => DriveError::NotReady { within: within.to_string(), said },
-            (_, Some(status)) => DriveError::Died { status, said },
-            (Some(lost), None) if lost.bytes.is_empty() => {
-                DriveError::Protocol(format!("no answer to the handshake{said}"))
-            }
-            (Some(lost), None) => {
-                let text = String::from_utf8_lossy(&lost.bytes);
-                let start: String = text.chars().take(MOST_SHOWN).collect();
-                DriveError::Protocol(format!("it answers the handshake with {start}{said}"))
-            }
-        })
     }
 
     /// Takes a worker's pipes and speaks the handshake.

@@ -3,8 +3,9 @@
 //!
 //! A link is one TCP connection. In the legacy era it stands in a session, which outlives it: what is called
 //! after a broken connection, or beside a call that is under way, goes on in the same one, as a client of that
-//! era does it; and a link takes another connection if the server has not done with its first one. Nothing is sent again: a redirect, a lost session and a broken stream are answers like
-//! others, and the next attempt decides for itself.
+//! era does it; and a link takes another connection if the server has not done with its first one. Nothing is
+//! sent again: a redirect, a lost session and a broken stream are answers like others, and the next attempt
+//! decides for itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -91,7 +92,7 @@ impl McpHttpLink {
         let Base { authority, path } = self.socket.base();
         let path = if path.is_empty() { "/" } else { path };
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\n");
-        let session = self.session.get().map_or(Vec::new(), |session| session.headers());
+        let session = self.session().map_or(Vec::new(), |session| session.headers());
         let given = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in own.iter().copied().chain(session).chain(given) {
             head.push_str(&format!("{name}: {value}\r\n"));

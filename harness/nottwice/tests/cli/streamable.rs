@@ -22,6 +22,8 @@ enum How {
     Busy,
     /// As if the session had never been.
     Forgotten,
+    /// With the result, and as a server of the modern era, which wants an argument repeated in a header.
+    Modern,
 }
 
 /// What came in, in order: the HTTP method, and the method of MCP where there is one.
@@ -49,7 +51,11 @@ fn converse(mut stream: TcpStream, port: u16, how: How, seen: &Seen) {
         seen.lock().expect("nothing panics").push(format!("{method} {asked}").trim().to_owned());
         let id = &message["id"];
         let answer = match asked.as_str() {
-            "initialize" => {
+            "server/discover" if how == How::Modern => {
+                let about = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"]});
+                streamed(&json!({"jsonrpc": "2.0", "id": id, "result": about}))
+            }
+            "initialize" if how != How::Modern => {
                 let server = json!({"name": "small", "version": "1"});
                 let result =
                     json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": server});
@@ -59,10 +65,14 @@ fn converse(mut stream: TcpStream, port: u16, how: How, seen: &Seen) {
                     &json!({"jsonrpc": "2.0", "id": id, "result": result}),
                 )
             }
-            _ if session.as_deref() != Some("s1") => json_reply("400 Bad Request", "", &json!("no session")),
+            _ if how != How::Modern && session.as_deref() != Some("s1") => {
+                json_reply("400 Bad Request", "", &json!("no session"))
+            }
             "notifications/initialized" => json_reply("202 Accepted", "", &Value::Null),
             "tools/list" => {
-                let tool = json!({"name": "create", "inputSchema": {"type": "object"}});
+                let text = json!({"type": "string", "x-mcp-header": "Text"});
+                let schema = json!({"type": "object", "properties": {"text": text}});
+                let tool = json!({"name": "create", "inputSchema": schema});
                 streamed(&json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool]}}))
             }
             "tools/call" => match called(how, port, id) {
@@ -100,7 +110,7 @@ fn request(reader: &mut impl BufRead) -> Option<(String, Option<String>, Value)>
 fn called(how: How, port: u16, id: &Value) -> Option<String> {
     let result = json!({"content": [{"type": "text", "text": "done"}]});
     match how {
-        How::Streamed => Some(streamed(&json!({"jsonrpc": "2.0", "id": id, "result": result}))),
+        How::Streamed | How::Modern => Some(streamed(&json!({"jsonrpc": "2.0", "id": id, "result": result}))),
         How::Moved => {
             let there = format!("Location: http://127.0.0.1:{port}/mcp\r\n");
             Some(json_reply("307 Temporary Redirect", &there, &Value::Null))
@@ -180,7 +190,7 @@ impl Played {
 
 #[test]
 fn one_attempt_is_one_request() {
-    for how in [How::Streamed, How::Moved, How::Closed, How::Busy, How::Forgotten] {
+    for how in [How::Streamed, How::Moved, How::Closed, How::Busy, How::Forgotten, How::Modern] {
         let played = played(how);
         let seen = &played.seen;
         assert_eq!((played.times("POST tools/call"), played.sent.len()), (2, 2), "{how:?}: {seen:#?}");
@@ -220,5 +230,23 @@ fn a_key_can_sit_in_meta_or_in_a_header() {
     }
     for sent in played_with(How::Streamed, &key("header:Idempotency-Key")).sent {
         assert!(sent.contains("\r\nIdempotency-Key: "), "{sent}");
+    }
+}
+
+#[test]
+fn a_modern_request_stands_alone() {
+    let played = played(How::Modern);
+    assert_eq!(played.times("POST initialize") + played.times("DELETE"), 0, "{:#?}", played.seen);
+    for sent in &played.sent {
+        for header in [
+            "MCP-Protocol-Version: 2026-07-28",
+            "Mcp-Method: tools/call",
+            "Mcp-Name: create",
+            "Mcp-Param-Text: nt-",
+        ] {
+            assert!(sent.contains(&format!("\r\n{header}")), "{header}: {sent}");
+        }
+        assert!(!sent.contains("Mcp-Session-Id"), "{sent}");
+        assert!(sent.contains("\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\""), "{sent}");
     }
 }
