@@ -7,7 +7,7 @@ use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
-use crate::story::{OWN_LAG, Story};
+use crate::story::{Age, OWN_LAG, Story};
 
 /// Concurrent attempts of one intent give one effect, and every success names it.
 pub(super) static SINGLE_WINNER: Clause = Clause {
