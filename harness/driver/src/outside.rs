@@ -18,14 +18,14 @@ const ALWAYS: [&str; 2] = ["/dev/", "/proc/"];
 /// The bits of a file's flags that allow writing.
 const WRITES: u32 = 0o3;
 
-/// Looks at what these processes, and those below them, have open. `known` are sockets that were looked at
+/// Looks at what these processes, and those that their first threads started, have open. `known` are sockets that were looked at
 /// before and cannot lead to anybody else.
 ///
 /// # Errors
 /// The first file or address that the target does not declare, with the line that declares it.
 pub(crate) fn check(place: &Place, leaders: &[u32], known: &mut BTreeSet<String>) -> Result<(), DriveError> {
     let mut allowed = None;
-    for pid in leaders.iter().flat_map(|leader| process::tree(*leader)) {
+    for pid in leaders.iter().flat_map(|leader| process::main_tree(*leader)) {
         for open in descriptor::open(pid) {
             if open.is_socket() {
                 check_socket(place, pid, &open, known)?;
