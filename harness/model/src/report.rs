@@ -63,6 +63,8 @@ pub enum Standing {
     Blocked,
     /// The evidence was not enough in at least one run.
     CouldNotTell,
+    /// The target asks not to be judged by it.
+    Waived,
     /// Kept wherever its premise was met.
     Held,
     /// Its premise was never met.
@@ -155,7 +157,20 @@ impl Report {
                 line.because = because;
             }
         }
-        line
+        self.waive(line)
+    }
+
+    /// A waived clause accuses nobody, and says what it would have said.
+    fn waive(&self, line: Line) -> Line {
+        let mut waivers = self.target.iter().flat_map(|target| &target.waivers);
+        let Some(waiver) = waivers.find(|waiver| waiver.clause == line.clause) else { return line };
+        let seen = match line.standing {
+            Standing::Violated | Standing::Blocked => "it is broken",
+            Standing::Held => "it was kept, so the waiver can go",
+            _ => "it was not seen broken",
+        };
+        let because = Some(format!("{}; {seen}", waiver.reason));
+        Line { standing: Standing::Waived, findings: Vec::new(), because, ..line }
     }
 
     /// The breaches, worst first: by level, then by harm, then in the order of the list.

@@ -15,7 +15,7 @@ use serde_json::Value;
 pub use self::caller::{Access, Credential, Principal, ScopeName, Workspace};
 pub use self::claim::{
     After, Effect, Fidelity, Limits, Promise, PromiseKind, Purge, Recovery, Replay, Replies, Retention,
-    Scope, ScopePart,
+    Scope, ScopePart, Waiver,
 };
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
@@ -90,6 +90,9 @@ pub struct Target {
     /// Where a call can be stopped inside the server.
     #[serde(default, rename = "hook")]
     pub hooks: Vec<Hook>,
+    /// By which clauses it asks not to be judged.
+    #[serde(default, rename = "waive")]
+    pub waivers: Vec<Waiver>,
 }
 
 fn edition() -> String {
@@ -247,6 +250,9 @@ pub struct TargetFacts {
     pub limits: Limits,
     /// How its replies read.
     pub replies: Replies,
+    /// By which clauses it asks not to be judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
 }
 
 impl Target {
@@ -267,6 +273,7 @@ impl Target {
             replay: self.replay.clone(),
             limits: self.limits.clone(),
             replies: self.replies.clone(),
+            waivers: self.waivers.clone(),
         }
     }
 

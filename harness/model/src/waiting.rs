@@ -41,7 +41,8 @@ pub(crate) fn of(plan: &Plan) -> Duration {
             {
                 wait("lease", facts.recovery.lease, 1.0);
             }
-            PlannedStep::Call(_) | PlannedStep::Together(_) | PlannedStep::Await(_) | PlannedStep::Act(_) => {}
+            PlannedStep::Call(_) | PlannedStep::Together(_) | PlannedStep::Await(_) | PlannedStep::Act(_) => {
+            }
         }
     }
     waits.into_values().sum()

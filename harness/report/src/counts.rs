@@ -16,6 +16,8 @@ pub struct Counts {
     pub blocked: usize,
     /// The evidence was not enough.
     pub could_not_tell: usize,
+    /// The target asks not to be judged by it.
+    pub waived: usize,
     /// Kept wherever it was asked.
     pub held: usize,
     /// The premise was never met.
@@ -34,6 +36,7 @@ impl Counts {
                 (Standing::Violated, Level::Should) => &mut counts.warned,
                 (Standing::Blocked, _) => &mut counts.blocked,
                 (Standing::CouldNotTell, _) => &mut counts.could_not_tell,
+                (Standing::Waived, _) => &mut counts.waived,
                 (Standing::Held, _) => &mut counts.held,
                 (Standing::NotExercised, _) => &mut counts.not_exercised,
                 (Standing::NotApplicable, _) => &mut counts.not_applicable,

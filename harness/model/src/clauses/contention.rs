@@ -122,9 +122,7 @@ fn losers_typed(story: &Story<'_>) -> Ruling {
         let typed = match outcome {
             Outcome::Acked(_) | Outcome::Pending => true,
             // So old a winner may have lost its receipt by its declared policy.
-            Outcome::Refused { class: Class::Expired, .. }
-                if story.age(winner, loser) != Age::Inside =>
-            {
+            Outcome::Refused { class: Class::Expired, .. } if story.age(winner, loser) != Age::Inside => {
                 continue;
             }
             Outcome::Refused { class, .. } => {

@@ -185,7 +185,7 @@ pub(super) static SLOW_OWNER: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Lease, Ability::Count],
-    presupposes: &["receipt.replay", "recovery.reissue"],
+    presupposes: &["receipt.replay", "recovery.reissue", "retention.window"],
     rule: slow_owner,
 };
 

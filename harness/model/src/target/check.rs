@@ -35,6 +35,7 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
         ));
     }
     stores(source, target)?;
+    waivers(source, target)?;
     hooks(source, target)
 }
 
@@ -170,6 +171,20 @@ fn known_words(source: Source<'_>, text: &str, known: &[&str]) -> Result<(), Inp
     let known: Vec<_> = known.iter().map(|word| format!("`{{{word}}}`")).collect();
     let cure = format!("here one can write {}", known.join(", "));
     Err(error(source, &word, &format!("unknown placeholder `{word}`"), &cure))
+}
+
+fn waivers(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    for waiver in &target.waivers {
+        if clauses::find(&waiver.clause).is_none() {
+            let cure = "`nottwice list clauses` shows them";
+            return Err(error(source, &waiver.clause, "there is no such clause to waive", cure));
+        }
+        if waiver.reason.trim().is_empty() {
+            let cure = "say in one sentence why its breaking does no harm here";
+            return Err(error(source, &waiver.clause, "a waiver without a reason", cure));
+        }
+    }
+    Ok(())
 }
 
 fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {

@@ -64,6 +64,16 @@ pub enum PromiseKind {
     None,
 }
 
+/// A clause by which a target asks not to be judged. It is shown on the first line of every report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waiver {
+    /// Which clause.
+    pub clause: String,
+    /// Why its author can live without it.
+    pub reason: String,
+}
+
 /// What the effects are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -26,7 +26,7 @@ fn what_is_no_record_is_shown_in_its_line() {
         .with("empty.jsonl", "")
         .with("garbage.jsonl", "hello\n")
         .with("binary.jsonl", b"\xff\xfe\x00")
-        .with("later.jsonl", with_line(&record, 1, r#"{"nottwice":"run","version":2,"plan":{}}"#))
+        .with("later.jsonl", with_line(&record, 1, r#"{"nottwice":"run","version":3,"plan":{}}"#))
         .with("other.jsonl", with_line(&record, 1, r#"{"nottwice":"story","version":1,"plan":{}}"#))
         .with("plan.jsonl", with_line(&record, 1, r#"{"nottwice":"run","version":1,"plan":{}}"#))
         .with("middle.jsonl", with_line(&record, 3, r#"{"at":1,"event":"danced"}"#))

@@ -52,6 +52,14 @@ fn what_contradicts_itself_is_shown() {
         "targets_with_a_contradiction",
         &[
             ("no tool", format!("{START}{STDIO}")),
+            (
+                "a waiver of nothing",
+                format!("{START}{STDIO}{TOOL}\n[[waive]]\nclause = \"effect.twice\"\nreason = \"cheap\"\n"),
+            ),
+            (
+                "a waiver without a reason",
+                format!("{START}{STDIO}{TOOL}\n[[waive]]\nclause = \"receipt.replay\"\nreason = \" \"\n"),
+            ),
             ("no main tool", format!("{START}{STDIO}{}", TOOL.replace("main", "create"))),
             ("no reach", format!("{START}{TOOL}")),
             ("a route for MCP", format!("{START}{STDIO}{ROUTE}")),

@@ -28,6 +28,18 @@ fn a_violation_ends_with_1() {
     ended.says("nottwice replay reports/runs/reference-http+ignores-the-key/receipt-plain-retry.jsonl");
 }
 
+/// What is waived accuses nobody, and is never called held.
+#[test]
+fn a_waived_violation_is_said_on_the_first_line() {
+    let target = include_str!("../../../../fixtures/targets/reference-http.toml");
+    let defect = "[start.env]\nNOTES_DEFECT = \"ignores-the-key\"\n";
+    let waiver = "\n[[waive]]\nclause = \"receipt.replay\"\nreason = \"notes are cheap\"\n";
+    let target = format!("{}{waiver}", target.replace("[start.env]\n", defect));
+    let ended = Project::new().with("mine.toml", target).run("run mine.toml receipt/plain-retry").exits(0);
+    let ended = ended.says("violated 0").says("waived 1").says("but for those that are waived");
+    ended.says("WAIVED receipt.replay — notes are cheap; it is broken");
+}
+
 #[test]
 fn a_demonstration_ends_as_a_run_does() {
     Project::new().run("demo hides-the-replay").says("outcome.replayed-marked").exits(0);

@@ -40,6 +40,7 @@ impl Format for Human {
         finding::all(&mut page, report);
         lists::could_not_tell(&mut page, report);
         lists::blocked(&mut page, report);
+        lists::waived(&mut page, report);
         lists::in_vain(&mut page, report);
         page.gap();
         lists::held(&mut page, report);
@@ -71,6 +72,9 @@ fn summary(page: &mut Page, report: &Report) {
     }
     words.push(format!("could not tell {}", counts.could_not_tell));
     words.push(format!("held {}", counts.held));
+    if counts.waived > 0 {
+        words.push(format!("waived {}", counts.waived));
+    }
     words.push(format!("not asked {}", counts.not_asked()));
     page.line(&words.join(" · "));
 }
@@ -146,6 +150,9 @@ fn ending(report: &Report) -> String {
     let exit = report.exit();
     let why = match exit {
         Exit::Held if report.no_promise().is_some() => "nothing that was asked is broken",
+        Exit::Held if Counts::of(report).waived > 0 => {
+            "every clause that was asked and MUST hold is kept, but for those that are waived"
+        }
         Exit::Held => "every clause that was asked and MUST hold is kept",
         Exit::Violated => "a clause that MUST hold is broken",
         Exit::Usage => "the command line or a file is wrong",

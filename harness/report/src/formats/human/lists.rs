@@ -99,6 +99,15 @@ pub(super) fn blocked(page: &mut Page, report: &Report) {
     }
 }
 
+/// The clauses by which the target asks not to be judged, and its reasons.
+pub(super) fn waived(page: &mut Page, report: &Report) {
+    for line in standing(report, Standing::Waived) {
+        page.gap();
+        let reason = shortened(&line.because.unwrap_or_default(), REASON_MOST);
+        page.prose("WAIVED  ", 8, &format!("{} — {reason}", line.clause));
+    }
+}
+
 /// Scenarios that were played and exercised no clause at all: the reason for which a run may not be held.
 pub(super) fn in_vain(page: &mut Page, report: &Report) {
     if report.no_promise().is_some() {
