@@ -27,8 +27,8 @@ fn what_is_no_record_is_shown_in_its_line() {
         .with("garbage.jsonl", "hello\n")
         .with("binary.jsonl", b"\xff\xfe\x00")
         .with("later.jsonl", with_line(&record, 1, r#"{"nottwice":"run","version":3,"plan":{}}"#))
-        .with("other.jsonl", with_line(&record, 1, r#"{"nottwice":"story","version":1,"plan":{}}"#))
-        .with("plan.jsonl", with_line(&record, 1, r#"{"nottwice":"run","version":1,"plan":{}}"#))
+        .with("other.jsonl", with_line(&record, 1, r#"{"nottwice":"story","version":2,"plan":{}}"#))
+        .with("plan.jsonl", with_line(&record, 1, r#"{"nottwice":"run","version":2,"plan":{}}"#))
         .with("middle.jsonl", with_line(&record, 3, r#"{"at":1,"event":"danced"}"#))
         .with("broken.jsonl", with_line(&record, 3, r#"{"at":1,"event":"#));
     let mut page = Page::new();
