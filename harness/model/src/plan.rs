@@ -1,5 +1,6 @@
 //! A scenario for one target with every choice made: printable, storable, replayable.
 
+mod control;
 mod name;
 mod need;
 mod planner;
@@ -41,6 +42,9 @@ pub struct Plan {
     pub identities: Vec<Identity>,
     /// What happens, in order.
     pub steps: Vec<PlannedStep>,
+    /// Whether this is the control of another plan: the same calls with nothing broken on purpose.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
 }
 
 /// One durable identity: whoever calls, one key, and the arguments that belong to it.

@@ -23,6 +23,19 @@ pub struct Case {
     pub record: String,
     /// The ruling of each clause, explained ones folded under their root.
     pub verdict: Verdict,
+    /// The same calls with nothing broken on purpose, where they were played too.
+    pub control: Option<Control>,
+}
+
+/// The control of a case. It accuses nobody: it shows what the fault of the case changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Control {
+    /// The run.
+    pub run: Run,
+    /// Where it is recorded.
+    pub record: String,
+    /// What each clause says of it.
+    pub verdict: Verdict,
 }
 
 /// A scenario that was not played.
@@ -106,9 +119,19 @@ pub enum Repeat {
     CouldNotTell,
 }
 
+impl Control {
+    fn of((run, record): &(Run, String)) -> Control {
+        Control { run: run.clone(), record: record.clone(), verdict: verdict::judge(run) }
+    }
+}
+
 impl Report {
-    /// Judges runs of one target together.
+    /// Judges runs of one target together. Controls are no cases: each belongs to the case of its scenario.
     pub fn of(target: Option<TargetFacts>, runs: Vec<(Run, String)>, skipped: Vec<Skipped>) -> Report {
+        // Controls alone are looked at as what they are: runs.
+        let of_others = runs.iter().any(|(run, _)| !run.plan.control);
+        let is_control = |(run, _): &(Run, String)| of_others && run.plan.control;
+        let (controls, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_control);
         let mut judged: Vec<_> = runs.iter().map(|(run, _)| (run, verdict::judge(run))).collect();
         verdict::block_across(&mut judged);
         let verdicts: Vec<_> = judged.into_iter().map(|(_, verdict)| verdict).collect();
@@ -116,7 +139,10 @@ impl Report {
         let cases: Vec<_> = runs
             .into_iter()
             .zip(verdicts)
-            .map(|((run, record), verdict)| Case { run, record, verdict })
+            .map(|((run, record), verdict)| {
+                let control = controls.iter().find(|(control, _)| control.plan.scenario == run.plan.scenario);
+                Case { control: control.map(Control::of), run, record, verdict }
+            })
             .collect();
         let failure = uncounted(&cases);
         Report { target, cases, skipped, failure, interrupted: false, figures: None }

@@ -1,6 +1,6 @@
 //! One target, many scenarios: surveyed once, planned, played side by side, judged together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub struct Campaign {
     pub slots: Slots,
     /// How often every plan is played, each time with fresh keys and labels.
     pub repeat: u32,
+    /// Whether the calls of a scenario that accuses somebody are also played with nothing broken.
+    pub controls: bool,
 }
 
 /// What came of it.
@@ -86,10 +88,34 @@ impl Campaign {
         let plans = self.repeated(plans)?;
         let played = Schedule::new(&self.setting, &self.slots, plans).play().await?;
         let mut report = Report::of(Some(facts), played.runs.into_values().collect(), skipped);
+        if self.controls && !played.interrupted {
+            report = self.controlled(report).await?;
+        }
         report.failure = played.failure.or(report.failure);
         report.interrupted = played.interrupted;
         report.figures = Some(figures(&meter, report.cases.len(), waits));
         Ok(Done { report, warnings: played.warnings, interrupted: played.interrupted })
+    }
+
+    /// The report with the control of each case that it accuses somebody by. A control that cannot be played
+    /// is left out: it decides nothing.
+    async fn controlled(&self, report: Report) -> Result<Report, Failure> {
+        // One case for each clause is shown whole.
+        let mut shown = BTreeMap::new();
+        for (line, case, _) in report.findings() {
+            shown.entry(line.clause).or_insert(case);
+        }
+        let mut plans = Vec::new();
+        for case in shown.into_values().collect::<BTreeSet<_>>() {
+            let of = &report.cases[case].run.plan;
+            if let Some(plan) = of.control(nonce()) {
+                plans.push(Shared { record: self.record(&plan, 1)?, plan });
+            }
+        }
+        let played = Schedule::new(&self.setting, &self.slots, plans).play().await?;
+        let Report { target, cases, skipped, .. } = report;
+        let runs = cases.into_iter().map(|case| (case.run, case.record)).chain(played.runs.into_values());
+        Ok(Report::of(target, runs.collect(), skipped))
     }
 
     /// Every plan so often, with the file of its record. Repeats have a folder each, and so no record that
@@ -129,7 +155,8 @@ impl Campaign {
             folder.push(format!("repeat-{number}"));
         }
         std::fs::create_dir_all(&folder).map_err(|source| Failure::Read { path: folder.clone(), source })?;
-        Ok(Some(folder.join(format!("{}.jsonl", plan.scenario.replace('/', "-")))))
+        let of = if plan.control { ".control" } else { "" };
+        Ok(Some(folder.join(format!("{}{of}.jsonl", plan.scenario.replace('/', "-")))))
     }
 }
 

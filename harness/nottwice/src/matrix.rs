@@ -92,7 +92,7 @@ fn campaign(
     let name = defect.map_or(target.to_owned(), |defect| format!("{target}+{defect}"));
     let file = format!("shipped:{name}");
     let setting = Setting { target: shelf::target(&file)?, file, program: program.to_owned() };
-    Ok(Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone(), repeat: 1 })
+    Ok(Campaign { setting, scenarios, seed: 1, runs: None, slots: slots.clone(), repeat: 1, controls: false })
 }
 
 /// How often a promised catch that was not seen is played again, alone.

@@ -3,7 +3,7 @@
 //! Everything here is pure: no file, clock or environment, so that a record judged again gives the same
 //! bytes. Whatever a server printed is untrusted and passes through [`untrusted`] before it is shown.
 
-pub mod control;
+mod control;
 pub mod counts;
 pub mod difference;
 pub mod evidence;

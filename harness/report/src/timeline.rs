@@ -115,7 +115,7 @@ fn name(call: &str) -> String {
     brief(call, NAME_MOST)
 }
 
-fn counted(count: usize, one: &str) -> String {
+pub(crate) fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 

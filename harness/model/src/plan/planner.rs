@@ -44,6 +44,7 @@ pub fn plan(
         labels,
         identities: planner.identities,
         steps,
+        control: false,
     }])
 }
 

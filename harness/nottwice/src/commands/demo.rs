@@ -1,6 +1,7 @@
 //! `nottwice demo`: play one defect of the reference server and show the failing report.
 
 use nottwice_model::report::Exit;
+use nottwice_model::scenario::Scenario;
 
 use crate::campaign::{self, Campaign, block_on};
 use crate::cli::Output;
@@ -11,7 +12,9 @@ pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
     let known = shelf::defect(defect)?;
     let file = format!("{}+{defect}", shelf::REFERENCE);
     warn(&format!("{}: {}\n", known.name, known.summary));
-    let scenarios = shelf::scenarios()?.into_iter().filter(|s| s.catches.contains_key(defect)).collect();
+    // One scenario shows it; the others that do would only repeat it.
+    let shows = |scenario: &Scenario| scenario.catches.contains_key(defect);
+    let scenarios = shelf::scenarios()?.into_iter().find(shows).into_iter().collect();
     let campaign = Campaign {
         setting: shelf::setting(&file)?,
         scenarios,
@@ -19,6 +22,7 @@ pub(super) fn demo(defect: &str, output: &Output) -> Result<Exit, Failure> {
         runs: Some("reports/runs".into()),
         slots: campaign::slots(None),
         repeat: 1,
+        controls: true,
     };
     finish(&block_on(campaign.play())?, output)
 }

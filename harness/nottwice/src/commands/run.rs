@@ -20,6 +20,7 @@ pub(super) fn run(run: Run) -> Result<Exit, Failure> {
         runs: Some(run.runs.runs.clone()),
         slots: campaign::slots(run.jobs.jobs),
         repeat: run.repeat,
+        controls: true,
     };
     campaign.check_names()?;
     let done = block_on(campaign.play())?;

@@ -74,7 +74,7 @@ fn a_replay_that_cannot_be_written_is_said() {
 
 #[test]
 fn a_demonstration_that_cannot_be_written_is_said() {
-    let record = "reports/runs/reference-http+ignores-the-key/receipt-plain-retry.jsonl";
+    let record = "reports/runs/reference-http+ignores-the-key/effect-crash-after-commit.jsonl";
     with_a_full_disk(record).run("demo ignores-the-key").exits(1).says("ends early");
 }
 

@@ -104,6 +104,16 @@ struct Breach<'r> {
     identity: usize,
     events: Vec<usize>,
     rows: Vec<Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    control: Option<Unbroken<'r>>,
+}
+
+/// The same calls with nothing broken on purpose.
+#[derive(Serialize)]
+struct Unbroken<'r> {
+    record: &'r str,
+    /// How the clause stands there.
+    ruling: &'static str,
 }
 
 #[derive(Serialize)]
@@ -186,14 +196,18 @@ fn clauses(report: &Report) -> Vec<Clause<'_>> {
             findings: line
                 .findings
                 .into_iter()
-                .map(|(case, finding)| breach(report, case, finding))
+                .map(|(case, finding)| breach(report, line.clause, case, finding))
                 .collect(),
         })
         .collect()
 }
 
-fn breach(report: &Report, case: usize, finding: Finding) -> Breach<'_> {
+fn breach<'r>(report: &'r Report, clause: &str, case: usize, finding: Finding) -> Breach<'r> {
     let case = &report.cases[case];
+    let control = case.control.as_ref().and_then(|control| {
+        let ruling = word(control.verdict.rulings.get(clause)?);
+        Some(Unbroken { record: &control.record, ruling })
+    });
     let rows = evidence::of(&case.run, &finding).rows.into_iter().cloned().collect();
     Breach {
         scenario: &case.run.plan.scenario,
@@ -203,6 +217,7 @@ fn breach(report: &Report, case: usize, finding: Finding) -> Breach<'_> {
         identity: finding.identity,
         events: finding.events,
         rows,
+        control,
     }
 }
 

@@ -6,7 +6,7 @@ use nottwice_model::report::{Case, Line, Report};
 use serde_json::Value;
 
 use super::page::{Page, WIDTH, columns, width};
-use crate::control::{self, Control};
+use crate::control;
 use crate::evidence::{self, Evidence};
 use crate::policy;
 use crate::timeline;
@@ -50,19 +50,19 @@ fn clause(page: &mut Page, report: &Report, group: &[(Line, usize, Finding)]) {
     let place = format!("scenario {}, seed {}: ", plan.scenario, plan.seed);
     page.prose("  ", 4, &format!("{place}{}", shortened(&finding.what, WHAT_MOST)));
     page.gap();
-    full(page, case, clause, finding, control::of(report, *number, clause.id));
+    full(page, case, clause, finding, control::of(report, *number, clause.id, finding));
     if !others.is_empty() {
         page.gap();
     }
     also(page, report, others);
 }
 
-fn full(page: &mut Page, case: &Case, clause: &Clause, finding: &Finding, control: Option<Control<'_>>) {
+fn full(page: &mut Page, case: &Case, clause: &Clause, finding: &Finding, control: Option<String>) {
     let evidence = evidence::of(&case.run, finding);
     store(page, case, &evidence);
     happened(page, case, finding);
-    if let Some(Control { scenario, without }) = control {
-        page.field("the control", &format!("{scenario} keeps it, without {}", without.join(", ")));
+    if let Some(control) = control {
+        page.field("the control", &control);
     }
     messages(page, &evidence);
     let policy = policy::lines(clause, &case.run, &evidence.deciding);
