@@ -11,6 +11,7 @@ use nottwice_model::target::{Credential, KeyPlace};
 use tokio::sync::{Notify, watch};
 
 use crate::connect::Line;
+use crate::error::DriveError;
 use crate::hook::Armed;
 use crate::place::Place;
 use crate::recorder::Recorder;
@@ -202,9 +203,10 @@ impl Caller {
         }
     }
 
-    fn pause(&self) {
-        if let Some(worker) = &self.line.worker {
-            worker.pause();
+    async fn pause(&self) -> Result<(), DriveError> {
+        match &self.line.worker {
+            Some(worker) => worker.pause().await,
+            None => unreachable!("a pause needs the ability to restart, which needs a worker of ours"),
         }
     }
 
@@ -321,7 +323,9 @@ impl Caller {
                 }
             }
             Do::Pause => {
-                self.pause();
+                if let Err(error) = self.pause().await {
+                    return self.trouble(error);
+                }
                 self.fired(format!("{evidence}; then the worker was stopped with SIGSTOP"));
                 // It goes on where it stood once the worker is resumed.
                 if let Err(error) = armed.release(&self.place) {
@@ -351,7 +355,7 @@ impl Caller {
         self.told(reply)
     }
 
-    fn trouble(&self, error: crate::error::DriveError) -> Outcome {
+    fn trouble(&self, error: DriveError) -> Outcome {
         self.recorder.add(What::Trouble { what: error.to_string() });
         Outcome::Unknown { why: Why::NoReply }
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Why nothing could be played.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,14 @@ pub enum DriveError {
         port: u16,
         /// Who listens there.
         pid: String,
+    },
+    /// The processes of a worker were told to stop with SIGSTOP, and did not all stand still.
+    #[error("the processes of worker {worker} did not all stand still within {within:?} of SIGSTOP")]
+    NotStopped {
+        /// Which worker.
+        worker: u8,
+        /// How long they were given.
+        within: Duration,
     },
     /// The stores cannot be counted.
     #[error("the effects cannot be counted: {0}")]

@@ -19,6 +19,8 @@ use crate::recorder::Recorder;
 const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 /// How long the end of a process and of its pipe may take after the first sign of it.
 const MOMENT: std::time::Duration = std::time::Duration::from_secs(1);
+/// How long a tree may take to stand still after SIGSTOP; only a machine without a free processor needs it.
+const STANDS_WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
 /// How much of its standard error is shown when it does not start.
 const SAID_MOST: usize = 2_000;
 
@@ -155,15 +157,19 @@ impl Worker {
         }
     }
 
-    /// Stops the whole tree with SIGSTOP.
-    pub(crate) fn pause(&self) {
-        process::hold(self.pid, true);
-        self.recorder.add(What::Paused { worker: self.seat.worker });
+    /// Stops the whole tree with SIGSTOP; when this returns, nothing of it runs.
+    pub(crate) async fn pause(&self) -> Result<(), DriveError> {
+        if process::stop(self.pid, &self.mark, STANDS_WITHIN).await {
+            self.recorder.add(What::Paused { worker: self.seat.worker });
+            return Ok(());
+        }
+        process::resume(self.pid, &self.mark);
+        Err(DriveError::NotStopped { worker: self.seat.worker, within: STANDS_WITHIN })
     }
 
     /// Lets the whole tree go on.
     pub(crate) fn resume(&self) {
-        process::hold(self.pid, false);
+        process::resume(self.pid, &self.mark);
         self.recorder.add(What::Resumed { worker: self.seat.worker });
     }
 
