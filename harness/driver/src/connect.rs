@@ -34,6 +34,8 @@ pub(crate) struct Fleet {
     /// Workers that were asked to stop and are not gone yet.
     stopping: Vec<Arc<Worker>>,
     opened: u32,
+    /// What a worker finds in its environment beside what the target says, while a hook belongs to a call.
+    dressed: BTreeMap<u8, BTreeMap<String, String>>,
 }
 
 /// A link, and whose it is.
@@ -52,8 +54,8 @@ impl Line {
 
 impl Fleet {
     pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
-        let (workers, starts, links, stopping) = Default::default();
-        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0 }
+        let (workers, starts, links, stopping, dressed) = Default::default();
+        Fleet { place, era, recorder, workers, starts, links, stopping, opened: 0, dressed }
     }
 
     /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
@@ -74,7 +76,7 @@ impl Fleet {
             return Ok(Line { link: link.clone(), worker: self.workers.get(&seat).cloned() });
         }
         let transport = self.place.target().reach.transport;
-        let running = match self.place.target().start.clone() {
+        let running = match self.start_of(worker) {
             None => None,
             Some(start) if transport == Transport::Http => match self.workers.get(&seat) {
                 Some(running) => Some(running.clone()),
@@ -242,6 +244,39 @@ impl Fleet {
         let seats: Vec<_> = self.starts.keys().copied().filter(|seat| seat.worker == worker).collect();
         for seat in seats {
             self.line(worker, seat.who.unwrap_or_default(), false).await?;
+        }
+        Ok(())
+    }
+
+    /// How a worker is started just now.
+    fn start_of(&self, worker: u8) -> Option<Start> {
+        let mut start = self.place.target().start.clone()?;
+        start.env.extend(self.dressed.get(&worker).cloned().unwrap_or_default());
+        Some(start)
+    }
+
+    /// Starts a worker again with more in its environment, for one call.
+    pub(crate) async fn dress(
+        &mut self,
+        worker: u8,
+        env: &BTreeMap<String, String>,
+    ) -> Result<(), DriveError> {
+        self.dressed.insert(worker, env.clone());
+        self.restart(worker).await
+    }
+
+    /// The workers that have more in their environment than the target says.
+    pub(crate) fn dressed(&self) -> Vec<u8> {
+        self.dressed.keys().copied().collect()
+    }
+
+    /// Starts a worker again without it; one that is dead by now stays dead.
+    pub(crate) async fn undress(&mut self, worker: u8) -> Result<(), DriveError> {
+        self.dressed.remove(&worker);
+        for seat in self.seats(worker) {
+            if self.workers[&seat].is_alive().await {
+                return self.restart(worker).await;
+            }
         }
         Ok(())
     }

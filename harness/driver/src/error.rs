@@ -56,6 +56,9 @@ pub enum DriveError {
     /// The stores cannot be counted.
     #[error("the effects cannot be counted: {0}")]
     Count(String),
+    /// What the harness said or asked beside the calls was not taken.
+    #[error("beside the calls: {0}")]
+    Beside(String),
     /// A file of the harness's own could not be made.
     #[error("{path}: {source}")]
     File {

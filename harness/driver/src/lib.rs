@@ -1,10 +1,12 @@
 //! Makes a plan happen. The only floor with sockets, processes, clocks and an async runtime.
 
+mod beside;
 mod caller;
 mod clock;
 mod connect;
 mod error;
 mod hook;
+mod lines;
 mod listener;
 mod lock;
 mod oracle;
@@ -14,6 +16,8 @@ mod play;
 mod process;
 mod recorder;
 mod settle;
+mod sight;
+mod signal;
 mod state;
 mod survey;
 mod transport;

@@ -10,7 +10,7 @@ use nottwice_model::history::{CountedFrom, Outcome, What};
 use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
-use nottwice_model::target::{Credential, Era, Limit};
+use nottwice_model::target::{Credential, Era, Hook, Limit};
 use tokio::task::JoinHandle;
 
 use crate::caller::{Attempt, Caller, Signals};
@@ -39,8 +39,8 @@ struct Standing {
     signals: Arc<Signals>,
     line: crate::connect::Line,
     hold: bool,
-    /// The point inside the server at which it stands.
-    point: Option<At>,
+    /// The hook that makes it stand inside the server.
+    hook: Option<Hook>,
 }
 
 /// A play that is given up takes its calls with it.
@@ -59,7 +59,7 @@ pub(crate) struct Player {
     standing: BTreeMap<String, Standing>,
     begun: bool,
     lock: Option<Lock>,
-    revoked: bool,
+    pub(crate) revoked: bool,
 }
 
 /// Plays a plan and records it, line by line, in a file if one is named.
@@ -132,10 +132,20 @@ impl Player {
                 PlannedStep::Await(name) => self.wait(name).await,
                 PlannedStep::Act(act) => self.act(act).await?,
             }
+            self.undress().await?;
             self.count().await?;
         }
         self.let_all_go().await?;
+        self.undress().await?;
         if settled { self.settle().await } else { Ok(()) }
+    }
+
+    /// A call that stands at a worker, if one does.
+    pub(crate) fn standing_at(&self, worker: u8) -> Option<&str> {
+        let at = |standing: &Standing| {
+            standing.line.worker.as_ref().is_some_and(|running| running.seat.worker == worker)
+        };
+        self.standing.iter().find(|(_, standing)| at(standing)).map(|(name, _)| name.as_str())
     }
 
     /// Who calls for an identity.
@@ -148,6 +158,7 @@ impl Player {
         let fault = call.fault;
         let fresh = call.connection == Connection::New;
         let who = self.who(call.identity);
+        self.dress(call.worker, fault).await?;
         let line = self.fleet.line(call.worker, who, fresh).await?;
         let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
         let by_connection = self.place.target().reach.transport == nottwice_model::target::Transport::Http;
@@ -167,8 +178,8 @@ impl Player {
         self.begun = true;
         let task = tokio::spawn(caller.attempt());
         let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
-        let point = fault.map(|fault| fault.at).filter(|at| hold && at.is_point());
-        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, point });
+        let hook = self.hook(fault).filter(|_| hold).cloned();
+        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, hook });
         self.until(&call.name, call.until).await;
         Ok(())
     }
@@ -230,8 +241,8 @@ impl Player {
             Act::HoldLock => self.hold_lock().await?,
             Act::ReleaseLock => self.release_lock().await?,
             Act::Pass { limit, to } => self.pass(*limit, *to).await,
-            Act::Revoke => self.access(true)?,
-            Act::Grant => self.access(false)?,
+            Act::Revoke => self.access(true).await?,
+            Act::Grant => self.access(false).await?,
             // The planner has spread it into calls.
             Act::Observe | Act::Fill { .. } => {}
         }
@@ -270,14 +281,6 @@ impl Player {
         self.recorder.add(What::Passed { limit, to });
     }
 
-    fn access(&mut self, revoked: bool) -> Result<(), DriveError> {
-        let Some(access) = self.place.target().access.clone() else { return Ok(()) };
-        self.place.write(if revoked { &access.revoke } else { &access.grant })?;
-        self.recorder.add(What::Access { revoked });
-        self.revoked = revoked;
-        Ok(())
-    }
-
     fn release(&mut self, call: &str) {
         if let Some(standing) = self.standing.get_mut(call) {
             standing.signals.release.notify_one();
@@ -293,8 +296,8 @@ impl Player {
         let _ = (&mut standing.task).await;
         standing.line.link.close().await;
         self.recorder.add(What::Abandoned { call: call.to_owned() });
-        if let Some(hook) = standing.point.and_then(|at| self.place.target().hook(at).cloned()) {
-            hook::let_go(&self.place, &hook).await?;
+        if let Some(hook) = &standing.hook {
+            hook::let_go(&self.place, &standing.line, hook).await?;
             self.recorder.add(What::Released { call: call.to_owned() });
         }
         Ok(())
@@ -309,7 +312,7 @@ impl Player {
         }
         self.release_lock().await?;
         if self.revoked {
-            self.access(false)?;
+            self.access(false).await?;
         }
         let names: Vec<_> = self.standing.keys().cloned().collect();
         for name in &names {

@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::error::DriveError;
+use crate::lines::Lines;
 use crate::place::Place;
 use crate::process;
 use crate::recorder::Recorder;
@@ -72,6 +73,8 @@ pub(crate) struct Worker {
     exited: AtomicBool,
     recorder: Recorder,
     pub(crate) heard: Said,
+    /// What it prints on standard error.
+    pub(crate) lines: Lines,
     /// Reads standard error to its end.
     listening: tokio::sync::Mutex<tokio::task::JoinHandle<()>>,
     /// Kept so that no state folder is removed while a process of it still runs.
@@ -98,10 +101,15 @@ impl Worker {
             .spawn()
             .map_err(|source| DriveError::Start { command: start.command.join(" "), source })?;
         let pid = child.id().expect("a child that was not waited for has an id");
-        let heard = Said::default();
+        let (heard, lines) = (Said::default(), Lines::new());
         let stderr = child.stderr.take().expect("piped above");
-        let listening =
-            tokio::spawn(listen(stderr, "stderr", seat.worker, recorder.clone(), Some(heard.clone())));
+        let listening = tokio::spawn(listen(
+            stderr,
+            "stderr",
+            seat.worker,
+            recorder.clone(),
+            Some((heard.clone(), lines.clone())),
+        ));
         let stdout = child.stdout.take().expect("piped above");
         let pipes = match child.stdin.take() {
             Some(stdin) => Some((stdin, stdout)),
@@ -121,6 +129,7 @@ impl Worker {
             exited: AtomicBool::new(false),
             recorder: recorder.clone(),
             heard,
+            lines,
             listening: tokio::sync::Mutex::new(listening),
             _place: place.clone(),
         })
@@ -283,7 +292,7 @@ async fn listen(
     name: &'static str,
     worker: u8,
     recorder: Recorder,
-    said: Option<Said>,
+    told: Option<(Said, Lines)>,
 ) {
     let mut reader = BufReader::new(stream);
     loop {
@@ -293,8 +302,9 @@ async fn listen(
         }
         recorder.printed(worker, name, chunk);
         let length = chunk.len();
-        if let Some(said) = &said {
+        if let Some((said, lines)) = &told {
             said.add(chunk);
+            lines.add(chunk);
         }
         reader.consume(length);
     }

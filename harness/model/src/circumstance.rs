@@ -26,7 +26,7 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
             PlannedStep::Call(call) => {
                 if let Some(fault) = call.fault {
                     found.insert(format!("{} {}", fault.at.word(), fault.deed.word()));
-                    if fault.deed == Do::Crash {
+                    if fault.deed == Do::Crash || plan.survey.restarting.contains(&fault.at) {
                         found.extend(KILLED.map(str::to_owned));
                     }
                     // Over stdio the one connection is the process.

@@ -6,6 +6,7 @@ mod claim;
 mod key;
 mod limit;
 mod place;
+mod signal;
 
 use std::collections::BTreeMap;
 
@@ -19,9 +20,10 @@ pub use self::claim::{
 };
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
-pub use self::place::{FileWrite, Hook, Store};
+pub use self::place::{Hook, Store};
+pub use self::signal::{Evidence, FileWrite, Route, Signal, ToolCall};
 use crate::clauses;
-use crate::fault::At;
+use crate::fault::{At, Do};
 use crate::input::{InputError, Source};
 use crate::scenario::{Arguments, Place, Role};
 
@@ -134,6 +136,24 @@ pub enum Transport {
     McpStdio,
     /// Plain HTTP/1.1 with JSON bodies.
     Http,
+}
+
+impl Transport {
+    /// Whether routes can be asked beside the calls.
+    pub fn has_routes(self) -> bool {
+        match self {
+            Transport::McpStdio => false,
+            Transport::Http => true,
+        }
+    }
+
+    /// Whether MCP tools can be called beside the calls.
+    pub fn has_tools(self) -> bool {
+        match self {
+            Transport::McpStdio => true,
+            Transport::Http => false,
+        }
+    }
 }
 
 /// The two ways in which an MCP connection begins.
@@ -259,9 +279,9 @@ impl Target {
         self.tools.get("main").expect("checked when the file was read")
     }
 
-    /// The hook at a place, if the target has one.
-    pub fn hook(&self, at: At) -> Option<&Hook> {
-        self.hooks.iter().find(|hook| hook.point == at)
+    /// The hook that can do a deed at a place, if the target has one.
+    pub fn hook(&self, at: At, deed: Do) -> Option<&Hook> {
+        self.hooks.iter().find(|hook| hook.point == at && hook.signal(deed).is_some())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a target file must agree with itself on.
 
+mod beside;
+
 use super::{Credential, KeyPlace, Target, Transport};
 use crate::clauses;
 use crate::input::{InputError, Source};
@@ -34,7 +36,9 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
         ));
     }
     stores(source, target)?;
-    hooks(source, target)
+    credentials(source, target)?;
+    beside::hooks(source, target)?;
+    beside::access(source, target)
 }
 
 /// An error at the first place where a word stands in the text.
@@ -136,10 +140,7 @@ fn placeholders(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     for store in &target.stores {
         texts.extend(store.sqlite.as_deref());
     }
-    for hook in &target.hooks {
-        texts.push(&hook.reached);
-        texts.extend([&hook.arm, &hook.error, &hook.release].into_iter().flatten().map(|w| w.write.as_str()));
-    }
+    texts.extend(beside::texts(target));
     for text in texts {
         known_words(source, text, &START_WORDS)?;
     }
@@ -174,18 +175,7 @@ fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     Ok(())
 }
 
-fn hooks(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    for hook in &target.hooks {
-        let word = hook.point.word();
-        if !hook.point.is_point() {
-            let cure = "leave it out: the harness reaches messages by itself";
-            return Err(error(source, word, "a hook is for a point inside the server", cure));
-        }
-        if hook.arm.is_none() && hook.error.is_none() {
-            let cure = "add `arm = { write = \"…\", content = \"…\" }`";
-            return Err(error(source, word, "a hook that cannot be armed", cure));
-        }
-    }
+fn credentials(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     let envs = target.principals.iter().filter(|p| matches!(p.credential, Credential::Env { .. })).count();
     if envs != 0 && target.reach.transport == Transport::Http {
         let cure = "use `credential = { header = { … } }`";
