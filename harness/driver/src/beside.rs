@@ -1,9 +1,13 @@
 //! What a play does to a server beside the calls: hooks that belong to one call, and access.
 
+use std::collections::BTreeMap;
+
 use nottwice_model::fault::Fault;
 use nottwice_model::history::What;
+use nottwice_model::scenario::Role;
 use nottwice_model::target::{Hook, Signal};
 
+use crate::connect::Line;
 use crate::error::DriveError;
 use crate::play::Player;
 use crate::signal;
@@ -38,6 +42,26 @@ impl Player {
             }
         }
         Ok(())
+    }
+
+    /// A line for everybody who asks a server that counts for itself; `None` while it cannot be asked:
+    /// something is under way, the asker may not ask, or its process is not there.
+    pub(crate) async fn askers(&mut self) -> Result<Option<BTreeMap<Who, Line>>, DriveError> {
+        let asked: Vec<_> =
+            self.place.target().stores.iter().filter_map(|store| store.asked.as_ref()).collect();
+        let whos: Vec<_> = asked.iter().map(|ask| Who { role: ask.role, place: ask.workspace }).collect();
+        let silenced = self.revoked && whos.iter().any(|who| who.role == Role::Owner);
+        let under_way = !self.standing.is_empty()
+            || self.lock.is_some()
+            || !self.recorder.paused().is_empty()
+            || silenced;
+        let mut askers = BTreeMap::new();
+        for who in whos {
+            let line = if under_way { None } else { self.fleet.asker(who).await? };
+            let Some(line) = line else { return Ok(None) };
+            askers.insert(who, line);
+        }
+        Ok(Some(askers))
     }
 
     /// Takes the owner's access away, or gives it back.

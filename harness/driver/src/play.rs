@@ -19,7 +19,7 @@ use crate::connect::Fleet;
 use crate::error::DriveError;
 use crate::hook;
 use crate::lock::Lock;
-use crate::oracle;
+use crate::oracle::{self, Counting};
 use crate::place::{Place, Setting};
 use crate::recorder::Recorder;
 use crate::worker::Who;
@@ -34,7 +34,7 @@ pub struct Played {
 }
 
 /// A call that a step left standing.
-struct Standing {
+pub(crate) struct Standing {
     task: JoinHandle<Outcome>,
     signals: Arc<Signals>,
     line: crate::connect::Line,
@@ -56,9 +56,9 @@ pub(crate) struct Player {
     pub(crate) place: Arc<Place>,
     pub(crate) recorder: Recorder,
     pub(crate) fleet: Fleet,
-    standing: BTreeMap<String, Standing>,
+    pub(crate) standing: BTreeMap<String, Standing>,
     begun: bool,
-    lock: Option<Lock>,
+    pub(crate) lock: Option<Lock>,
     pub(crate) revoked: bool,
 }
 
@@ -324,13 +324,19 @@ impl Player {
         Ok(())
     }
 
-    /// Counts the stores, from a copy if nothing of the server runs.
+    /// Counts the stores, from a copy if nothing of the server runs. Where the server is asked itself, only
+    /// while nothing is under way.
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
-        let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
-        let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_acknowledged());
+        let Some(askers) = self.askers().await? else { return Ok(()) };
+        let from = match self.fleet.any_alive().await {
+            true if askers.is_empty() => CountedFrom::Running,
+            true => CountedFrom::Asked,
+            false => CountedFrom::Copy,
+        };
+        let may_be_absent = !self.recorder.has_acknowledged();
         let began = self.recorder.len();
-        let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
-        if let Some(ledger) = counted.await.expect("counting does not panic")? {
+        let counting = Counting { place: self.place.clone(), from, askers };
+        if let Some(ledger) = oracle::count(&counting, may_be_absent).await? {
             self.recorder.add(What::Counted { began, from, ledger });
         }
         Ok(())

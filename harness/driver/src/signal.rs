@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nottwice_model::target::{Route, Signal, Tool, ToolCall};
+use nottwice_model::target::{Credential, Route, Signal, Tool, ToolCall};
 use serde_json::Value;
 
 use crate::connect::Line;
@@ -42,7 +42,18 @@ pub(crate) async fn ask_route(
     let link = HttpLink::connect(0, &base)
         .await
         .map_err(|source| DriveError::Beside(format!("`{route}`: {base} cannot be reached: {source}")))?;
-    let reply = ask(place, &link, tool("", Some(route)), body.clone(), headers, &route.to_string()).await?;
+    ask_route_over(place, &link, route, body, headers).await
+}
+
+/// The same over a connection that is there.
+pub(crate) async fn ask_route_over(
+    place: &Place,
+    link: &dyn Link,
+    route: &Route,
+    body: &Value,
+    headers: Vec<(String, String)>,
+) -> Result<Reply, DriveError> {
+    let reply = ask(place, link, tool("", Some(route)), body.clone(), headers, &route.to_string()).await?;
     match reply.document.pointer("/status").and_then(Value::as_u64) {
         Some(200..300) => Ok(reply),
         Some(status) => Err(DriveError::Beside(format!("`{route}` was answered with status {status}"))),
@@ -61,6 +72,15 @@ pub(crate) async fn ask_tool(place: &Place, line: &Line, call: &ToolCall) -> Res
         Some(_) => Err(refused("answered with an error of its own")),
         None => Err(refused("was refused by the protocol")),
     }
+}
+
+/// The headers by which a caller says who it is and for which workspace it asks.
+pub(crate) fn headers(credentials: &[&Credential]) -> Vec<(String, String)> {
+    let header = |credential: &&Credential| match credential {
+        Credential::Header { name, value } => Some((name.clone(), value.clone())),
+        Credential::Env { .. } => None,
+    };
+    credentials.iter().filter_map(header).collect()
 }
 
 async fn ask(

@@ -34,7 +34,7 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let keyed = target.key.at != KeyPlace::None;
     let http = reach.transport == Transport::Http;
     let started = target.start.is_some();
-    let counted = stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
+    let counted = stores.iter().any(|store| store.counts().is_some());
     let marked = replies.rules.iter().any(|rule| rule.class == Class::Replayed);
     let request_id = !http || reach.request_id.is_some();
     let lock = started && stores.iter().any(|store| store.sqlite.is_some());

@@ -3,10 +3,11 @@
 mod caller;
 mod check;
 mod claim;
+mod hook;
 mod key;
 mod limit;
-mod place;
 mod signal;
+mod store;
 
 use std::collections::BTreeMap;
 
@@ -18,10 +19,11 @@ pub use self::claim::{
     After, Effect, Fidelity, Limits, Promise, PromiseKind, Purge, Recovery, Replay, Replies, Retention,
     Scope, ScopePart,
 };
+pub use self::hook::Hook;
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
-pub use self::place::{Hook, Store};
 pub use self::signal::{Evidence, FileWrite, Route, Signal, ToolCall};
+pub use self::store::{Asked, Question, Store};
 use crate::clauses;
 use crate::fault::{At, Do};
 use crate::input::{InputError, Source};
@@ -268,7 +270,8 @@ impl Target {
         }
     }
 
-    fn scopes(&self) -> Vec<ScopeName> {
+    /// What the scope column of a store says, for each caller and workspace.
+    pub fn scopes(&self) -> Vec<ScopeName> {
         let home = |p: &Principal| ScopeName { role: p.role, place: Place::Home, scope: p.scope.clone() };
         let other = |w: &Workspace| ScopeName { role: Role::Owner, place: w.place, scope: w.scope.clone() };
         self.principals.iter().map(home).chain(self.workspaces.iter().map(other)).collect()

@@ -10,8 +10,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::DriveError;
-use crate::oracle::{Counted, Oracle};
+use crate::oracle::{self, Counted, Counting, Oracle};
 use crate::place::Place;
+use crate::transport::Later;
 
 /// How long a reader waits for a writer that is just committing.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,33 +24,41 @@ const PARTS: [&str; 3] = ["", "-wal", "-journal"];
 pub(super) struct Sqlite;
 
 impl Oracle for Sqlite {
-    fn count(&self, store: &Store, place: &Place, from: CountedFrom) -> Result<Counted, DriveError> {
-        let path = PathBuf::from(place.fill(store.sqlite.as_deref().unwrap_or_default(), None)?);
-        if !path.exists() {
-            return Ok(Counted::Absent(format!("the database {} does not exist", path.display())));
+    fn count<'c>(
+        &'c self,
+        store: &'c Store,
+        counting: &'c Counting,
+    ) -> Later<'c, Result<Counted, DriveError>> {
+        oracle::blocking(store, counting, count)
+    }
+}
+
+fn count(store: &Store, place: &Place, from: CountedFrom) -> Result<Counted, DriveError> {
+    let path = PathBuf::from(place.fill(store.sqlite.as_deref().unwrap_or_default(), None)?);
+    if !path.exists() {
+        return Ok(Counted::Absent(format!("the database {} does not exist", path.display())));
+    }
+    let error = |error: rusqlite::Error| DriveError::Count(format!("{}: {error}", path.display()));
+    let (_copy, connection) = match from {
+        CountedFrom::Running | CountedFrom::Asked => {
+            (None, Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(error)?)
         }
-        let error = |error: rusqlite::Error| DriveError::Count(format!("{}: {error}", path.display()));
-        let (_copy, connection) = match from {
-            CountedFrom::Running => {
-                (None, Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(error)?)
-            }
-            CountedFrom::Copy => {
-                let copy = copy(&path, &place.state.temp())?;
-                let connection = Connection::open(copy.path().join("db")).map_err(error)?;
-                (Some(copy), connection)
-            }
-        };
-        connection.busy_timeout(PATIENCE).map_err(error)?;
-        let rows = |query: &Option<String>, labelled| {
-            query.as_deref().map(|query| rows(&connection, query, labelled)).transpose()
-        };
-        match (rows(&store.effects, true), rows(&store.receipts, false)) {
-            (Ok(effects), Ok(receipts)) => Ok(Counted::Rows { effects, receipts }),
-            (Err(why), _) | (_, Err(why)) if why.to_string().contains("no such table") => {
-                Ok(Counted::Absent(format!("{}: {why}", path.display())))
-            }
-            (Err(why), _) | (_, Err(why)) => Err(error(why)),
+        CountedFrom::Copy => {
+            let copy = copy(&path, &place.state.temp())?;
+            let connection = Connection::open(copy.path().join("db")).map_err(error)?;
+            (Some(copy), connection)
         }
+    };
+    connection.busy_timeout(PATIENCE).map_err(error)?;
+    let rows = |query: &Option<String>, labelled| {
+        query.as_deref().map(|query| rows(&connection, query, labelled)).transpose()
+    };
+    match (rows(&store.effects, true), rows(&store.receipts, false)) {
+        (Ok(effects), Ok(receipts)) => Ok(Counted::Rows { effects, receipts }),
+        (Err(why), _) | (_, Err(why)) if why.to_string().contains("no such table") => {
+            Ok(Counted::Absent(format!("{}: {why}", path.display())))
+        }
+        (Err(why), _) | (_, Err(why)) => Err(error(why)),
     }
 }
 

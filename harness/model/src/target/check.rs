@@ -26,7 +26,7 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
     reach(source, target)?;
     key(source, target)?;
     placeholders(source, target)?;
-    let counts = target.stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
+    let counts = target.stores.iter().any(|store| store.counts().is_some());
     if counts && !main.arguments.to_string().contains("{label}") {
         return Err(error(
             source,
@@ -37,6 +37,7 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
     }
     stores(source, target)?;
     credentials(source, target)?;
+    beside::questions(source, target)?;
     beside::hooks(source, target)?;
     beside::access(source, target)
 }
@@ -163,12 +164,12 @@ fn known_words(source: Source<'_>, text: &str, known: &[&str]) -> Result<(), Inp
 }
 
 fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    for store in &target.stores {
+    for store in target.stores.iter().filter(|store| store.asked.is_none()) {
         let queries = store.effects.is_some() || store.receipts.is_some();
         let cure = match (&store.sqlite, &store.command, queries) {
             (Some(_), None, true) | (None, Some(_), false) => continue,
             (Some(_), None, false) => "add `effects = \"SELECT …\"`",
-            _ => "write either `sqlite` with a query, or `command`",
+            _ => "write `sqlite` with a query, `command`, or a question: `http` or `tool`",
         };
         return Err(error(source, "[[store]]", "a store that cannot be counted", cure));
     }

@@ -129,6 +129,34 @@ fn signals_and_evidence_that_cannot_be_are_shown() {
     );
 }
 
+/// A target over stdio with two callers, and what counts their effects.
+fn counted(stores: &str) -> String {
+    let principal = |role: &str| {
+        let credential = format!("credential = {{ env = {{ name = \"WHO\", value = \"{role}\" }} }}");
+        format!("\n[[principal]]\nrole = \"{role}\"\nscope = \"{role}\"\n{credential}\n")
+    };
+    format!("{START}{STDIO}{TOOL}{}{}\n{stores}\n", principal("owner"), principal("other"))
+}
+
+#[test]
+fn questions_that_cannot_be_asked_are_shown() {
+    let store = "[[store]]\ntool = \"list\"\n";
+    let rows = "rows = \"/text\"\nid = \"/id\"\nlabel = \"/text\"\n";
+    page(
+        "targets_with_a_wrong_question",
+        &[
+            ("a question in two ways", counted(&format!("{store}http = \"GET /notes\"\n{rows}"))),
+            ("a question beside a database", counted(&format!("{store}sqlite = \"notes.db\"\n{rows}"))),
+            ("no rows", counted(store)),
+            ("rows and no question", counted("[[store]]\nrows = \"/text\"\n")),
+            ("a place that is no pointer", counted(&format!("{store}{}", rows.replace("/text", "text")))),
+            ("a route over stdio", counted(&format!("[[store]]\nhttp = \"GET /notes\"\n{rows}"))),
+            ("a caller that there is not", counted(&format!("{store}{rows}workspace = \"second\"\n"))),
+            ("a caller whose effects nobody counts", counted(&format!("{store}{rows}"))),
+        ],
+    );
+}
+
 /// Each of these would be found out only when the server is started, or never.
 #[test]
 fn what_cannot_work_is_refused_before_anything_is_started() {

@@ -1,5 +1,6 @@
 //! What a harness and a server say to each other beside the calls: hooks by a route, a tool and the
-//! environment. Each is tried with the shipped reference, whose own target file writes and reads files.
+//! environment, and effects that the server counts itself. Each is tried with the shipped reference, whose
+//! own target file writes and reads files.
 
 use crate::project::{Ended, Project};
 
@@ -141,4 +142,47 @@ fn a_signal_that_is_refused_is_trouble_with_its_status() {
         hooked(HTTP, &BY_ROUTE.replace("POST /hooks\", body = { arm", "POST /hook\", body = { arm"));
     let ended = run(&refused, "effect/failed-before-commit").exits(5);
     ended.says("`POST /hook` was answered with status 404");
+}
+
+/// Where a list of notes has its rows, in whatever reply it stands.
+const ROWS: &str = "id = \"/id\"\nlabel = \"/body\"";
+
+/// A shipped target that is counted by asking it, once for each caller. What it would do for a workspace that
+/// the caller may not use is seen by nobody, so it has none.
+fn asked(target: &str, question: &str) -> String {
+    let foreign = target.split_once("[[workspace]]\nplace      = \"foreign\"");
+    let target = match foreign.and_then(|(before, rest)| Some((before, rest.split_once("[access]")?.1))) {
+        Some((before, after)) => format!("{before}[access]{after}"),
+        None => target.to_owned(),
+    };
+    let (before, rest) = target.split_once("[[store]]").expect("it has a store");
+    let (_, after) = rest.split_once("[promise]").expect("it promises something");
+    let whos = ["", "as = \"other\"", "workspace = \"second\""];
+    let stores = whos.map(|who| format!("[[store]]\n{question}\n{ROWS}\n{who}\n\n")).concat();
+    format!("{before}{stores}[promise]{after}")
+}
+
+/// The whole set of scenarios: there is no count while something is under way, and enough of them else.
+#[test]
+fn effects_that_a_route_lists() {
+    let target = asked(HTTP, "http = \"GET /notes\"\nrows = \"/body/notes\"");
+    run(&target, "effect receipt scope recovery").exits(0).says("effect.at-most-once").says("violated 0");
+    let accused = run(&defective(&target), "effect/crash-between-writes").exits(1);
+    let accused = accused.says("VIOLATED effect.at-most-once").says("as the server itself tells");
+    accused.says("counted by: GET /notes, asked as the owner");
+}
+
+#[test]
+fn effects_that_a_tool_lists() {
+    let target = asked(STDIO, "tool = \"list_notes\"\nrows = \"/result/structuredContent/notes\"");
+    run(&target, "effect receipt scope recovery").exits(0).says("effect.at-most-once").says("violated 0");
+    let accused = run(&defective(&target), "effect/crash-between-writes").exits(1);
+    accused.says("VIOLATED effect.at-most-once").says("counted by: the tool list_notes, asked as the owner");
+}
+
+#[test]
+fn a_question_that_finds_no_rows_is_trouble() {
+    let target = asked(HTTP, "http = \"GET /notes\"\nrows = \"/body/elements\"");
+    let ended = run(&target, "receipt/plain-retry").exits(5);
+    ended.says("GET /notes, asked as the owner: its reply has no array at `/body/elements`");
 }

@@ -2,7 +2,8 @@
 
 use super::error;
 use crate::input::{InputError, Source};
-use crate::target::{Evidence, Hook, Signal, Target};
+use crate::scenario::{Place, Role};
+use crate::target::{Asked, Evidence, Hook, Question, ScopeName, Signal, Target};
 
 /// A table of the file that something stands in: its head, and which of those with that head it is.
 #[derive(Clone, Copy)]
@@ -42,6 +43,48 @@ pub(super) fn texts(target: &Target) -> Vec<&str> {
         }
     }
     texts
+}
+
+/// Whether each question can be asked, and whether they see the effects of every caller together.
+pub(super) fn questions(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    for (number, store) in target.stores.iter().enumerate() {
+        let Some(asked) = &store.asked else { continue };
+        let table = Table { source, head: "[[store]]", number };
+        let signal = match &asked.question {
+            Question::Http(route) => Signal::Http { route: route.clone(), body: serde_json::Value::Null },
+            Question::Tool(call) => Signal::Tool(call.clone()),
+        };
+        possible(table, target, &signal)?;
+        let known = target.scopes().into_iter().any(|s| (s.role, s.place) == (asked.role, asked.workspace));
+        if (asked.role, asked.workspace) != (Role::Owner, Place::Home) && !known {
+            let word = if asked.role == Role::Other { "as" } else { "workspace" };
+            let cure = "declare it, or leave the word out";
+            return Err(table.error(word, "the target has no such caller", cure));
+        }
+    }
+    let counting = || target.stores.iter().filter(|store| store.counts().is_some());
+    let narrow = |asked: &Asked| asked.scope.is_none();
+    if counting().any(|store| !store.asked.as_ref().is_some_and(narrow)) {
+        return Ok(());
+    }
+    // What is counted nowhere would be taken for what was never done.
+    for ScopeName { role, place, .. } in target.scopes() {
+        let mut asked = counting().filter_map(|store| store.asked.as_ref());
+        if counting().next().is_some() && !asked.any(|asked| (asked.role, asked.workspace) == (role, place)) {
+            let who = match (role, place) {
+                (Role::Owner, Place::Home) => "the owner",
+                (Role::Owner, _) => "the owner in another workspace",
+                (Role::Other, _) => "the other principal",
+            };
+            return Err(error(
+                source,
+                "[[store]]",
+                &format!("what {who} makes is counted nowhere"),
+                "ask once more with `as` or `workspace`, or say where a row names its `scope`",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether each hook can be armed, seen and let go.
