@@ -7,11 +7,12 @@ use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{Outcome, What, Why};
 use nottwice_model::plan::{Plan, PlannedCall};
 use nottwice_model::reply::{self, Class};
-use nottwice_model::target::{Credential, Era, KeyPlace, Transport};
+use nottwice_model::target::{Credential, Era, Evidence, Hook, KeyPlace, Transport};
 use serde_json::json;
 use tokio::sync::{Notify, watch};
 
 use crate::connect::Line;
+use crate::error::DriveError;
 use crate::hook::Armed;
 use crate::mcp;
 use crate::place::Place;
@@ -212,7 +213,9 @@ impl Caller {
     }
 
     fn fired(&self, evidence: impl Into<String>) {
-        self.recorder.add(What::Fired { call: self.attempt.call.clone(), evidence: evidence.into() });
+        // What a server prints may hold what must not be written down.
+        let evidence = self.recorder.text(evidence.into().as_bytes());
+        self.recorder.add(What::Fired { call: self.attempt.call.clone(), evidence });
         self.signals.reached.send_replace(true);
     }
 
@@ -228,9 +231,10 @@ impl Caller {
         }
     }
 
-    fn pause(&self) {
-        if let Some(worker) = &self.line.worker {
-            worker.pause();
+    async fn pause(&self) -> Result<(), DriveError> {
+        match &self.line.worker {
+            Some(worker) => worker.pause().await,
+            None => unreachable!("a pause needs the ability to restart, which needs a worker of ours"),
         }
     }
 
@@ -333,8 +337,8 @@ impl Caller {
 
     /// Stops the call inside the server, through the hook that the target declares there.
     async fn at_point(&self, fault: Fault, bytes: &[u8]) -> Outcome {
-        let hook = self.place.target().hook(fault.at).expect("the plan asked for this ability");
-        let armed = match Armed::arm(&self.place, hook, fault.deed) {
+        let hook = self.place.target().hook(fault.at, fault.deed).expect("the plan asked for this ability");
+        let mut armed = match Armed::arm(&self.place, &self.line, hook, fault.deed).await {
             Ok(armed) => armed,
             Err(error) => return self.trouble(error),
         };
@@ -344,25 +348,27 @@ impl Caller {
         let evidence = tokio::select! {
             biased;
             evidence = armed.reached() => evidence,
-            early = &mut reply => return self.early(fault, &armed, early).await,
+            early = &mut reply => return self.early(fault, armed, early).await,
         };
         match fault.deed {
             Do::Crash => {
                 self.crash().await;
-                self.fired(format!("{evidence}; then the worker was killed"));
+                self.fired(crashed(hook, evidence));
             }
             Do::Hold => {
                 self.fired(evidence);
                 self.held().await;
-                if let Err(error) = armed.release(&self.place) {
+                if let Err(error) = armed.release().await {
                     return self.trouble(error);
                 }
             }
             Do::Pause => {
-                self.pause();
+                if let Err(error) = self.pause().await {
+                    return self.trouble(error);
+                }
                 self.fired(format!("{evidence}; then the worker was stopped with SIGSTOP"));
                 // It goes on where it stood once the worker is resumed.
-                if let Err(error) = armed.release(&self.place) {
+                if let Err(error) = armed.release().await {
                     return self.trouble(error);
                 }
             }
@@ -372,8 +378,8 @@ impl Caller {
     }
 
     /// The reply was there before the call was seen at the point: it failed there, or never came there.
-    async fn early(&self, fault: Fault, armed: &Armed, reply: Result<Outcome, Lost>) -> Outcome {
-        match armed.seen() {
+    async fn early(&self, fault: Fault, mut armed: Armed, reply: Result<Outcome, Lost>) -> Outcome {
+        match armed.seen_by_now().await {
             Some(evidence) => {
                 if fault.deed == Do::Crash {
                     self.crash().await;
@@ -381,7 +387,7 @@ impl Caller {
                 self.fired(evidence);
             }
             None => {
-                if let Err(error) = armed.disarm(&self.place) {
+                if let Err(error) = armed.disarm().await {
                     return self.trouble(error);
                 }
             }
@@ -389,10 +395,15 @@ impl Caller {
         self.told(reply)
     }
 
-    fn trouble(&self, error: crate::error::DriveError) -> Outcome {
+    fn trouble(&self, error: DriveError) -> Outcome {
         self.recorder.add(What::Trouble { what: error.to_string() });
         Outcome::Unknown { why: Why::NoReply }
     }
+}
+
+/// What proves a crash: the evidence, and who ended the worker then.
+fn crashed(hook: &Hook, evidence: String) -> String {
+    if hook.reached == Evidence::Exit { evidence } else { format!("{evidence}; then the worker was killed") }
 }
 
 /// For how long a reply asks its caller to wait, in milliseconds.

@@ -43,6 +43,8 @@ pub(crate) struct Fleet {
     opened: u32,
     /// Sockets of the workers that are known to lead to nobody else.
     sockets: BTreeSet<String>,
+    /// What a worker finds in its environment beside what the target says, while a hook belongs to a call.
+    dressed: BTreeMap<u8, BTreeMap<String, String>>,
 }
 
 /// A link, and whose it is.
@@ -61,8 +63,9 @@ impl Line {
 
 impl Fleet {
     pub(crate) fn new(place: Arc<Place>, era: Era, recorder: Recorder) -> Fleet {
-        let (workers, starts, links, sessions, stopping, sockets) = Default::default();
-        Fleet { place, era, recorder, workers, starts, links, sessions, stopping, opened: 0, sockets }
+        let (workers, starts, links, sessions, stopping, sockets, dressed) = Default::default();
+        let opened = 0;
+        Fleet { place, era, recorder, workers, starts, links, sessions, stopping, opened, sockets, dressed }
     }
 
     /// Where a caller's requests to a worker go: where callers are told apart by the environment, each
@@ -107,7 +110,7 @@ impl Fleet {
 
     /// The worker of a seat, started where it is not there; over stdio a connection is a process of its own.
     async fn running(&mut self, seat: Seat) -> Result<Option<Arc<Worker>>, DriveError> {
-        let Some(start) = self.place.target().start.clone() else { return Ok(None) };
+        let Some(start) = self.start_of(seat.worker) else { return Ok(None) };
         if self.place.target().reach.transport.over_http() {
             if let Some(running) = self.workers.get(&seat) {
                 return Ok(Some(running.clone()));
@@ -259,6 +262,90 @@ impl Fleet {
         let seats: Vec<_> = self.starts.keys().copied().filter(|seat| seat.worker == worker).collect();
         for seat in seats {
             self.line(worker, seat.who.unwrap_or_default(), false).await?;
+        }
+        Ok(())
+    }
+
+    /// A line for a question of the harness's own: over a socket a connection of its own to a worker that
+    /// runs, over pipes those of the asker's own process. `None` while no such process runs; one that was
+    /// never started is started.
+    pub(crate) async fn asker(&mut self, who: Who) -> Result<Option<Line>, DriveError> {
+        if self.place.target().start.is_none() {
+            return Ok(Some(Line { link: Arc::new(self.dial(None).await?), worker: None }));
+        }
+        let mut running = BTreeSet::new();
+        for (seat, worker) in &self.workers {
+            if worker.is_alive().await {
+                running.insert(*seat);
+            }
+        }
+        let numbers: BTreeSet<_> = running.iter().map(|seat| seat.worker).collect();
+        for number in numbers {
+            let seat = self.seat(number, who);
+            if !self.starts.contains_key(&seat) {
+                return self.line(number, who, false).await.map(Some);
+            }
+            let Some(worker) = self.workers.get(&seat).filter(|_| running.contains(&seat)).cloned() else {
+                continue;
+            };
+            let link: Option<Arc<dyn Link>> = match self.place.target().reach.transport {
+                Transport::Http => Some(Arc::new(self.dial(Some(&worker)).await?)),
+                Transport::McpHttp => Some(Arc::new(self.meet(Some(&worker), (number, who), false).await?)),
+                Transport::McpStdio => self.open_link(seat),
+            };
+            if let Some(link) = link {
+                return Ok(Some(Line { link, worker: Some(worker) }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A line for everybody who asks a server that counts for itself; `None` while one cannot be asked.
+    pub(crate) async fn askers(&mut self) -> Result<Option<BTreeMap<Who, Line>>, DriveError> {
+        let mut askers = BTreeMap::new();
+        for who in self.place.askers() {
+            let Some(line) = self.asker(who).await? else { return Ok(None) };
+            askers.insert(who, line);
+        }
+        Ok(Some(askers))
+    }
+
+    /// The link to a seat that can be used, if there is one.
+    fn open_link(&self, seat: Seat) -> Option<Arc<dyn Link>> {
+        let to_seat = |(of, _): &(&(u8, Who), &Vec<Arc<dyn Link>>)| self.seat(of.0, of.1) == seat;
+        let mut links = self.links.iter().filter(to_seat).flat_map(|(_, links)| links);
+        links.find(|link| link.is_free()).cloned()
+    }
+
+    /// How a worker is started just now.
+    fn start_of(&self, worker: u8) -> Option<Start> {
+        let mut start = self.place.target().start.clone()?;
+        start.env.extend(self.dressed.get(&worker).cloned().unwrap_or_default());
+        Some(start)
+    }
+
+    /// Starts a worker again with more in its environment, for one call.
+    pub(crate) async fn dress(
+        &mut self,
+        worker: u8,
+        env: &BTreeMap<String, String>,
+    ) -> Result<(), DriveError> {
+        self.dressed.insert(worker, env.clone());
+        self.restart(worker).await
+    }
+
+    /// The workers that have more in their environment than the target says.
+    pub(crate) fn dressed(&self) -> Vec<u8> {
+        self.dressed.keys().copied().collect()
+    }
+
+    /// Starts a worker again without it; one that is dead by now stays dead.
+    pub(crate) async fn undress(&mut self, worker: u8) -> Result<(), DriveError> {
+        self.dressed.remove(&worker);
+        for seat in self.seats(worker) {
+            if self.workers[&seat].is_alive().await {
+                return self.restart(worker).await;
+            }
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Why nothing could be played.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,14 @@ pub enum DriveError {
         /// Who listens there.
         pid: String,
     },
+    /// The processes of a worker were told to stop with SIGSTOP, and did not all stand still.
+    #[error("the processes of worker {worker} did not all stand still within {within:?} of SIGSTOP")]
+    NotStopped {
+        /// Which worker.
+        worker: u8,
+        /// How long they were given.
+        within: Duration,
+    },
     /// The stores cannot be counted.
     #[error("the effects cannot be counted: {0}")]
     Count(String),
@@ -65,6 +74,9 @@ pub enum DriveError {
         /// To whom.
         address: String,
     },
+    /// What the harness said or asked beside the calls was not taken.
+    #[error("beside the calls: {0}")]
+    Beside(String),
     /// A file of the harness's own could not be made.
     #[error("{path}: {source}")]
     File {

@@ -1,5 +1,6 @@
 //! Makes a plan happen. The only floor with sockets, processes, clocks and an async runtime.
 
+mod beside;
 mod caller;
 mod clock;
 mod connect;
@@ -8,6 +9,7 @@ mod error;
 mod hook;
 mod http1;
 mod leftovers;
+mod lines;
 mod listener;
 mod lock;
 mod mcp;
@@ -19,6 +21,8 @@ mod play;
 mod process;
 mod recorder;
 mod settle;
+mod sight;
+mod signal;
 mod slots;
 mod state;
 mod survey;

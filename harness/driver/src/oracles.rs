@@ -1,5 +1,6 @@
 //! The list of oracles.
 
+mod asked;
 mod command;
 mod sqlite;
 
@@ -9,5 +10,9 @@ use crate::oracle::Oracle;
 
 /// The oracle that can count a store.
 pub(crate) fn of(store: &Store) -> &'static dyn Oracle {
-    if store.command.is_some() { &command::Command } else { &sqlite::Sqlite }
+    match store {
+        Store { asked: Some(_), .. } => &asked::Asked,
+        Store { command: Some(_), .. } => &command::Command,
+        _ => &sqlite::Sqlite,
+    }
 }

@@ -81,6 +81,12 @@ impl Place {
         state::write_whole(&path, &self.fill(&file.content, None)?)
     }
 
+    /// Who asks the server where it counts for itself.
+    pub(crate) fn askers(&self) -> Vec<Who> {
+        let asked = self.target().stores.iter().filter_map(|store| store.asked.as_ref());
+        asked.map(|ask| Who { role: ask.role, place: ask.workspace }).collect()
+    }
+
     /// How a caller says who it is and for which workspace it calls.
     pub(crate) fn credentials(&self, who: Who) -> Vec<&Credential> {
         let workspaces = self.target().workspaces.iter().filter(|workspace| workspace.place == who.place);

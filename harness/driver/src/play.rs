@@ -10,7 +10,7 @@ use nottwice_model::history::{CountedFrom, Outcome, What};
 use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
-use nottwice_model::target::{Credential, Era, Limit};
+use nottwice_model::target::{Credential, Era, Hook, Limit};
 use nottwice_model::waiting;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
@@ -20,7 +20,7 @@ use crate::connect::Fleet;
 use crate::error::DriveError;
 use crate::hook;
 use crate::lock::Lock;
-use crate::oracle;
+use crate::oracle::{self, Counting};
 use crate::place::{Place, Setting};
 use crate::recorder::Recorder;
 use crate::slots::Slot;
@@ -37,13 +37,13 @@ pub struct Played {
 }
 
 /// A call that a step left standing.
-struct Standing {
+pub(crate) struct Standing {
     task: JoinHandle<Outcome>,
     signals: Arc<Signals>,
     line: crate::connect::Line,
     hold: bool,
-    /// The point inside the server at which it stands.
-    point: Option<At>,
+    /// The hook that makes it stand inside the server.
+    hook: Option<Hook>,
 }
 
 /// A play that is given up takes its calls with it.
@@ -62,10 +62,10 @@ pub(crate) struct Player {
     /// What is different for a plan that takes its turn on a server that others use too.
     pub(crate) turn: Option<Turn>,
     slot: Option<Arc<Slot>>,
-    standing: BTreeMap<String, Standing>,
+    pub(crate) standing: BTreeMap<String, Standing>,
     begun: bool,
-    lock: Option<Lock>,
-    revoked: bool,
+    pub(crate) lock: Option<Lock>,
+    pub(crate) revoked: bool,
 }
 
 /// Plays a plan on a server of its own and records it, line by line, in a file if one is named. While it
@@ -164,9 +164,11 @@ impl Player {
                 PlannedStep::Await(name) => self.wait(name).await,
                 PlannedStep::Act(act) => self.act(act).await?,
             }
+            self.undress().await?;
             self.count().await?;
         }
         self.let_all_go().await?;
+        self.undress().await?;
         if settled {
             self.settle().await?;
         }
@@ -183,6 +185,14 @@ impl Player {
         self.turn.as_ref().map_or(planned, |turn| turn.request_id(planned))
     }
 
+    /// A call that stands at a worker, if one does.
+    pub(crate) fn standing_at(&self, worker: u8) -> Option<&str> {
+        let at = |standing: &Standing| {
+            standing.line.worker.as_ref().is_some_and(|running| running.seat.worker == worker)
+        };
+        self.standing.iter().find(|(_, standing)| at(standing)).map(|(name, _)| name.as_str())
+    }
+
     /// Who calls for an identity.
     pub(crate) fn who(&self, identity: usize) -> Who {
         let Identity { role, place, .. } = self.plan.identities[identity];
@@ -193,6 +203,7 @@ impl Player {
         let fault = call.fault;
         let fresh = call.connection == Connection::New;
         let who = self.who(call.identity);
+        self.dress(call.worker, fault).await?;
         let line = self.fleet.line(call.worker, who, fresh).await?;
         let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
         let by_connection = self.place.target().reach.transport.over_http();
@@ -204,8 +215,8 @@ impl Player {
         self.begun = true;
         let task = tokio::spawn(caller.attempt());
         let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
-        let point = fault.map(|fault| fault.at).filter(|at| hold && at.is_point());
-        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, point });
+        let hook = self.hook(fault).filter(|_| hold).cloned();
+        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, hook });
         match self.slot.clone().filter(|_| self.lock.is_some()) {
             // It waits for the store until its own timeout has passed.
             Some(slot) => slot.lend(self.until(&call.name, call.until)).await,
@@ -290,8 +301,8 @@ impl Player {
             Act::HoldLock => self.hold_lock().await?,
             Act::ReleaseLock => self.release_lock().await?,
             Act::Pass { limit, to } => self.pass(*limit, *to).await,
-            Act::Revoke => self.access(true)?,
-            Act::Grant => self.access(false)?,
+            Act::Revoke => self.access(true).await?,
+            Act::Grant => self.access(false).await?,
             // The planner has spread it into calls.
             Act::Observe | Act::Fill { .. } => {}
         }
@@ -331,14 +342,6 @@ impl Player {
         self.recorder.add(What::Passed { limit, to });
     }
 
-    fn access(&mut self, revoked: bool) -> Result<(), DriveError> {
-        let Some(access) = self.place.target().access.clone() else { return Ok(()) };
-        self.place.write(if revoked { &access.revoke } else { &access.grant })?;
-        self.recorder.add(What::Access { revoked });
-        self.revoked = revoked;
-        Ok(())
-    }
-
     fn release(&mut self, call: &str) {
         if let Some(standing) = self.standing.get_mut(call) {
             standing.signals.release.notify_one();
@@ -354,8 +357,8 @@ impl Player {
         let _ = (&mut standing.task).await;
         standing.line.link.close().await;
         self.recorder.add(What::Abandoned { call: call.to_owned() });
-        if let Some(hook) = standing.point.and_then(|at| self.place.target().hook(at).cloned()) {
-            hook::let_go(&self.place, &hook).await?;
+        if let Some(hook) = &standing.hook {
+            hook::let_go(&self.place, &standing.line, hook).await?;
             self.recorder.add(What::Released { call: call.to_owned() });
         }
         Ok(())
@@ -370,7 +373,7 @@ impl Player {
         }
         self.release_lock().await?;
         if self.revoked {
-            self.access(false)?;
+            self.access(false).await?;
         }
         let names: Vec<_> = self.standing.keys().cloned().collect();
         for name in &names {
@@ -382,13 +385,19 @@ impl Player {
         Ok(())
     }
 
-    /// Counts the stores, from a copy if nothing of the server runs.
+    /// Counts the stores, from a copy if nothing of the server runs. Where the server is asked itself, only
+    /// while nothing is under way.
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
-        let from = if self.fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
-        let (place, may_be_absent) = (self.place.clone(), !self.recorder.has_acknowledged());
+        let Some(askers) = self.askers().await? else { return Ok(()) };
+        let from = match self.fleet.any_alive().await {
+            true if askers.is_empty() => CountedFrom::Running,
+            true => CountedFrom::Asked,
+            false => CountedFrom::Copy,
+        };
+        let may_be_absent = !self.recorder.has_acknowledged();
         let began = self.recorder.len();
-        let counted = tokio::task::spawn_blocking(move || oracle::count(&place, from, may_be_absent));
-        if let Some(ledger) = counted.await.expect("counting does not panic")? {
+        let counting = Counting { place: self.place.clone(), from, askers };
+        if let Some(ledger) = oracle::count(&counting, may_be_absent).await? {
             let ledger = match &mut self.turn {
                 Some(turn) => turn.own(&self.plan, ledger),
                 None => ledger,

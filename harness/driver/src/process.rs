@@ -7,14 +7,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-/// The pause between two rounds of killing: a process needs a moment to be gone.
-pub(crate) const ROUND: std::time::Duration = std::time::Duration::from_micros(500);
+/// The pause between two rounds of killing or stopping: a process needs a moment to be gone or to stand.
+pub(crate) const ROUND: Duration = Duration::from_micros(500);
 
 /// The variable that marks the processes of a run.
 pub(crate) const MARK: &str = "NOTTWICE_OWNER";
@@ -152,8 +154,51 @@ pub(crate) fn ask_to_stop(leader: u32) {
     let _ = killpg(leader, Signal::SIGTERM);
 }
 
-/// Stops a whole group with SIGSTOP, or lets it go on with SIGCONT.
-pub(crate) fn hold(leader: u32, stopped: bool) {
+/// Stops a whole tree with SIGSTOP and waits until nothing of it runs: the signal is taken by one thread,
+/// which may have to wait for a processor, and until then the others go on. Says whether all stood in time.
+pub(crate) async fn stop(leader: u32, mark: &str, within: Duration) -> bool {
     let group = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
-    let _ = killpg(group, if stopped { Signal::SIGSTOP } else { Signal::SIGCONT });
+    let _ = killpg(group, Signal::SIGSTOP);
+    // Where no such table is, nothing but the signal can be had.
+    if !Path::new("/proc/self/task").exists() {
+        return true;
+    }
+    let all_stand = async {
+        loop {
+            let tree = marked(leader, mark);
+            if tree.is_empty() {
+                return false;
+            }
+            let run: Vec<_> = tree.into_iter().filter(|pid| !stands(*pid)).collect();
+            if run.is_empty() {
+                return true;
+            }
+            // Whoever left the group, or was started by somebody who still ran.
+            for pid in run {
+                let _ = kill(pid, Signal::SIGSTOP);
+            }
+            tokio::time::sleep(ROUND).await;
+        }
+    };
+    tokio::time::timeout(within, all_stand).await.unwrap_or(false)
+}
+
+/// Whether no thread of a process runs; of one that is gone, none does.
+fn stands(pid: Pid) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().all(|thread| {
+        let Ok(stat) = fs::read_to_string(thread.path().join("stat")) else { return true };
+        // The name before the state may hold anything, brackets among it.
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+        state.is_none_or(|state| "TtZX".contains(state))
+    })
+}
+
+/// Lets a whole tree go on with SIGCONT.
+pub(crate) fn resume(leader: u32, mark: &str) {
+    let group = Pid::from_raw(i32::try_from(leader).expect("a process id fits"));
+    let _ = killpg(group, Signal::SIGCONT);
+    for pid in marked(leader, mark) {
+        let _ = kill(pid, Signal::SIGCONT);
+    }
 }

@@ -6,7 +6,7 @@ use nottwice_model::ledger::Row;
 use nottwice_model::plan;
 use nottwice_model::reply::Class;
 use nottwice_model::scenario::{Arguments, Scenario};
-use nottwice_model::survey::{Survey, declared};
+use nottwice_model::survey::{Survey, declared, restarting};
 use nottwice_model::target::{Era, KeyPlace, Transport};
 use serde_json::Value;
 
@@ -28,7 +28,8 @@ use crate::worker::{Seat, Worker};
 /// The target could not be started, reached or counted.
 pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<Survey, DriveError> {
     let target = &setting.target;
-    let mut survey = Survey { abilities: declared(target), ..Survey::default() };
+    let (abilities, restarting) = (declared(target), restarting(target));
+    let mut survey = Survey { abilities, restarting, ..Survey::default() };
     let probed = if target.reach.transport.speaks_mcp() {
         described_and_probed(setting, file, &mut survey, probe).await?
     } else {

@@ -13,7 +13,7 @@ use nottwice_model::target::Era;
 use crate::clock::Watchdog;
 use crate::connect::Fleet;
 use crate::error::DriveError;
-use crate::oracle;
+use crate::oracle::{self, Counting};
 use crate::place::{Place, Setting};
 use crate::play::{Played, Player, secrets};
 use crate::recorder::Recorder;
@@ -112,15 +112,16 @@ fn locked(ends: &Ends) -> std::sync::MutexGuard<'_, Vec<Ended>> {
 /// Counts the whole store once more, ends the server, and says whose turn the company did not disturb.
 async fn close(fleet: &mut Fleet, first: Option<Ledger>, ends: &Ends) {
     let from = if fleet.any_alive().await { CountedFrom::Running } else { CountedFrom::Copy };
-    let place = fleet.place.clone();
-    let counted = tokio::task::spawn_blocking(move || {
-        let counted = oracle::count(&place, from, true);
-        place.close();
-        counted
-    })
-    .await;
+    let counted = match fleet.askers().await {
+        Ok(Some(askers)) => {
+            let counting = Counting { place: fleet.place.clone(), from, askers };
+            oracle::count(&counting, true).await.ok().flatten()
+        }
+        _ => None,
+    };
+    fleet.place.close();
     fleet.end().await;
-    let (Some(first), Ok(Ok(Some(last)))) = (first, counted) else { return };
+    let (Some(first), Some(last)) = (first, counted) else { return };
     let mut ends = locked(ends);
     let plans: Vec<_> = ends.iter().map(|ended| &ended.played.run.plan).collect();
     let strange = sharing::has_foreign_rows(&plans, &first, &last);

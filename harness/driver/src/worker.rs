@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::error::DriveError;
 use crate::leftovers::Identity;
+use crate::lines::Lines;
 use crate::place::Place;
 use crate::process;
 use crate::recorder::Recorder;
@@ -20,6 +21,8 @@ use crate::recorder::Recorder;
 const ALLOWED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 /// How long the end of a process and of its pipe may take after the first sign of it.
 const MOMENT: std::time::Duration = std::time::Duration::from_secs(1);
+/// How long a tree may take to stand still after SIGSTOP; only a machine without a free processor needs it.
+const STANDS_WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
 /// How much of its standard error is shown when it does not start.
 const SAID_MOST: usize = 2_000;
 
@@ -71,6 +74,8 @@ pub(crate) struct Worker {
     exited: AtomicBool,
     recorder: Recorder,
     pub(crate) heard: Said,
+    /// What it prints on standard error.
+    pub(crate) lines: Lines,
     /// Reads standard error to its end.
     listening: tokio::sync::Mutex<tokio::task::JoinHandle<()>>,
     /// Kept so that no state folder is removed while a process of it still runs.
@@ -98,10 +103,15 @@ impl Worker {
             .map_err(|source| DriveError::Start { command: start.command.join(" "), source })?;
         let pid = child.id().expect("a child that was not waited for has an id");
         process::lead(pid);
-        let heard = Said::default();
+        let (heard, lines) = (Said::default(), Lines::new());
         let stderr = child.stderr.take().expect("piped above");
-        let listening =
-            tokio::spawn(listen(stderr, "stderr", seat.worker, recorder.clone(), Some(heard.clone())));
+        let listening = tokio::spawn(listen(
+            stderr,
+            "stderr",
+            seat.worker,
+            recorder.clone(),
+            Some((heard.clone(), lines.clone())),
+        ));
         let stdout = child.stdout.take().expect("piped above");
         let pipes = match child.stdin.take() {
             Some(stdin) => Some((stdin, stdout)),
@@ -121,6 +131,7 @@ impl Worker {
             exited: AtomicBool::new(false),
             recorder: recorder.clone(),
             heard,
+            lines,
             listening: tokio::sync::Mutex::new(listening),
             _place: place.clone(),
         })
@@ -159,15 +170,19 @@ impl Worker {
         process::kill_orphans(self.pid, &self.mark);
     }
 
-    /// Stops the whole tree with SIGSTOP.
-    pub(crate) fn pause(&self) {
-        process::hold(self.pid, true);
-        self.recorder.add(What::Paused { worker: self.seat.worker });
+    /// Stops the whole tree with SIGSTOP; when this returns, nothing of it runs.
+    pub(crate) async fn pause(&self) -> Result<(), DriveError> {
+        if process::stop(self.pid, &self.mark, STANDS_WITHIN).await {
+            self.recorder.add(What::Paused { worker: self.seat.worker });
+            return Ok(());
+        }
+        process::resume(self.pid, &self.mark);
+        Err(DriveError::NotStopped { worker: self.seat.worker, within: STANDS_WITHIN })
     }
 
     /// Lets the whole tree go on.
     pub(crate) fn resume(&self) {
-        process::hold(self.pid, false);
+        process::resume(self.pid, &self.mark);
         self.recorder.add(What::Resumed { worker: self.seat.worker });
     }
 
@@ -282,7 +297,7 @@ async fn listen(
     name: &'static str,
     worker: u8,
     recorder: Recorder,
-    said: Option<Said>,
+    told: Option<(Said, Lines)>,
 ) {
     let mut reader = BufReader::new(stream);
     loop {
@@ -292,8 +307,9 @@ async fn listen(
         }
         recorder.printed(worker, name, chunk);
         let length = chunk.len();
-        if let Some(said) = &said {
+        if let Some((said, lines)) = &told {
             said.add(chunk);
+            lines.add(chunk);
         }
         reader.consume(length);
     }

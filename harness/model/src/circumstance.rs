@@ -108,6 +108,10 @@ fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
         }
         deed => drop(found.insert(at(deed))),
     }
+    // Its worker is started for the call, and again after it.
+    if plan.survey.restarting.contains(&fault.at) {
+        add(found, &KILLED);
+    }
     // Over stdio the one connection is the process.
     if fault.deed == Do::Cut {
         add(found, if by_connection(plan) { &["new connection"] } else { &RESTARTED });

@@ -203,6 +203,8 @@ pub enum What {
 pub enum CountedFrom {
     /// The server runs; its database was read through its own locks.
     Running,
+    /// The server runs; it was asked itself, at least for a part.
+    Asked,
     /// The server is dead; a copy was opened, so that recovery is left to the server.
     Copy,
 }

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
+/// Stands between the message and the cure of a type that refuses a value and knows what to write instead.
+pub(crate) const CURE: &str = "; cure: ";
+
 /// An error in a scenario, target or record, told so that its author can mend it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {message}\n  cure: {cure}")]
@@ -56,7 +59,7 @@ impl Source<'_> {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, InputError> {
         toml::from_str(self.text).map_err(|error| {
             let message = error.message().trim().replace('\n', " ");
-            let cure = cure_of(&message);
+            let (message, cure) = message.split_once(CURE).unwrap_or((&message, cure_of(&message)));
             self.error(error.span().unwrap_or(0..0), message, cure)
         })
     }

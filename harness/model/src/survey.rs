@@ -1,11 +1,12 @@
 //! What the driver found out about a target before anything was planned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ability::Ability;
+use crate::fault::At;
 use crate::reply::Class;
 use crate::scenario::{Part, Role};
 use crate::target::{Credential, Era, Hook, KeyPlace, Target};
@@ -19,6 +20,9 @@ pub struct Survey {
     pub key_seen: Option<String>,
     /// MCP: which era the server speaks.
     pub era: Option<Era>,
+    /// The points at which a call is stopped by starting its worker again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub restarting: BTreeSet<At>,
     /// MCP: what the server says of the main tool.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub described: Value,
@@ -31,7 +35,7 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let http = reach.transport.over_http();
     let plain = !reach.transport.speaks_mcp();
     let started = target.start.is_some();
-    let counted = stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
+    let counted = stores.iter().any(|store| store.counts().is_some());
     let marked = replies.rules.iter().any(|rule| rule.class == Class::Replayed);
     let request_id = !plain || reach.request_id.is_some();
     let lock = started && stores.iter().any(|store| store.sqlite.is_some());
@@ -68,6 +72,11 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
         .chain(places)
         .chain(target.hooks.iter().flat_map(at_hook));
     all.map(|(ability, line)| (ability, line.to_owned())).collect()
+}
+
+/// The points at which a call is stopped by starting its worker again.
+pub fn restarting(target: &Target) -> BTreeSet<At> {
+    target.hooks.iter().filter(|hook| hook.restarts()).map(|hook| hook.point).collect()
 }
 
 /// What a hook makes possible.

@@ -3,9 +3,11 @@
 mod caller;
 mod check;
 mod claim;
+mod hook;
 mod key;
 mod limit;
-mod place;
+mod signal;
+mod store;
 
 use std::collections::BTreeMap;
 
@@ -17,11 +19,13 @@ pub use self::claim::{
     After, Effect, Fidelity, Limits, Promise, PromiseKind, Purge, Recovery, Replay, Replies, Retention,
     Scope, ScopePart, Waiver,
 };
+pub use self::hook::Hook;
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
-pub use self::place::{FileWrite, Hook, Store};
+pub use self::signal::{Evidence, FileWrite, Route, Signal, ToolCall};
+pub use self::store::{Asked, Question, Store};
 use crate::clauses;
-use crate::fault::At;
+use crate::fault::{At, Do};
 use crate::input::{InputError, Source};
 use crate::scenario::{Arguments, Part, Place, Role};
 
@@ -153,9 +157,14 @@ impl Transport {
         matches!(self, Transport::McpHttp | Transport::Http)
     }
 
-    /// Whether what is said is MCP.
+    /// Whether what is said is MCP, so that tools can be called beside the calls.
     pub fn speaks_mcp(self) -> bool {
         matches!(self, Transport::McpStdio | Transport::McpHttp)
+    }
+
+    /// Whether routes can be asked beside the calls.
+    pub fn has_routes(self) -> bool {
+        self == Transport::Http
     }
 }
 
@@ -277,7 +286,8 @@ impl Target {
         }
     }
 
-    fn scopes(&self) -> Vec<ScopeName> {
+    /// What the scope column of a store says, for each caller and workspace.
+    pub fn scopes(&self) -> Vec<ScopeName> {
         let home = |p: &Principal| ScopeName { role: p.role, place: Place::Home, scope: p.scope.clone() };
         let other = |w: &Workspace| ScopeName { role: Role::Owner, place: w.place, scope: w.scope.clone() };
         self.principals.iter().map(home).chain(self.workspaces.iter().map(other)).collect()
@@ -288,9 +298,9 @@ impl Target {
         self.tools.get(&Part::Main).expect("checked when the file was read")
     }
 
-    /// The hook at a place, if the target has one.
-    pub fn hook(&self, at: At) -> Option<&Hook> {
-        self.hooks.iter().find(|hook| hook.point == at)
+    /// The hook that can do a deed at a place, if the target has one.
+    pub fn hook(&self, at: At, deed: Do) -> Option<&Hook> {
+        self.hooks.iter().find(|hook| hook.point == at && hook.signal(deed).is_some())
     }
 }
 

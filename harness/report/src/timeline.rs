@@ -285,6 +285,7 @@ impl Teller<'_> {
         }
         match from {
             CountedFrom::Running => words,
+            CountedFrom::Asked => format!("{words}, as the server itself tells"),
             CountedFrom::Copy => format!("{words}, in a copy of the dead server's database"),
         }
     }

@@ -8,13 +8,13 @@ use crate::tree::SourceFile;
 const ALLOWED: &[(&str, &str)] = &[
     ("harness/driver/src/clock.rs", "the watchdog measures how late a sleep of its own is"),
     ("harness/driver/src/connect.rs", "a server that gets ready announces it to nobody"),
-    ("harness/driver/src/hook.rs", "a file that appears is the evidence, and files announce nothing"),
     (
         "harness/driver/src/leftovers.rs",
         "a process of another parent that is being killed announces its end to nobody",
     ),
+    ("harness/driver/src/sight.rs", "a file that appears is the evidence, and files announce nothing"),
     ("harness/driver/src/play.rs", "a declared window or lease has to go by, and nobody announces its end"),
-    ("harness/driver/src/process.rs", "an orphan that is being killed announces its end to nobody"),
+    ("harness/driver/src/process.rs", "a process that ends or stands still announces it to nobody here"),
     ("harness/driver/src/settle.rs", "the pause between retries is what the server asked for"),
 ];
 

@@ -12,8 +12,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::DriveError;
-use crate::oracle::{Counted, Oracle};
+use crate::oracle::{self, Counted, Counting, Oracle};
 use crate::place::Place;
+use crate::transport::Later;
 
 /// How long a reader waits for a writer that is just committing.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -25,33 +26,41 @@ const PARTS: [&str; 3] = ["", "-wal", "-journal"];
 pub(super) struct Sqlite;
 
 impl Oracle for Sqlite {
-    fn count(&self, store: &Store, place: &Place, from: CountedFrom) -> Result<Counted, DriveError> {
-        let path = PathBuf::from(place.fill(store.sqlite.as_deref().unwrap_or_default(), None)?);
-        if !path.exists() {
-            return Ok(Counted::Absent(format!("the database {} does not exist", path.display())));
-        }
-        let error = |error: rusqlite::Error| DriveError::Count(format!("{}: {error}", path.display()));
-        if from == CountedFrom::Copy {
-            place.close();
-            let copy = copy(&path, &place.state.temp())?;
-            let connection = Connection::open(copy.path().join("db")).map_err(error)?;
-            return counted(store, &path, &connection);
-        }
-        let Some(kept) = &place.kept else { return counted(store, &path, &open(&path).map_err(error)?) };
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = std::fs::metadata(&path).map(|file| file.ino()).unwrap_or_default();
-        if let Some((_, connection)) = kept.get(&path).filter(|(of, _)| *of == number) {
-            return counted(store, &path, connection);
-        }
-        let connection = open(&path).map_err(error)?;
-        let counted = counted(store, &path, &connection);
-        // In the other modes a server may want the file for itself, to change the mode or to clean up.
-        let mode = connection.query_row("PRAGMA journal_mode", (), |row| row.get::<_, String>(0));
-        if mode.is_ok_and(|mode| mode == "wal") {
-            kept.insert(path, (number, connection));
-        }
-        counted
+    fn count<'c>(
+        &'c self,
+        store: &'c Store,
+        counting: &'c Counting,
+    ) -> Later<'c, Result<Counted, DriveError>> {
+        oracle::blocking(store, counting, count)
     }
+}
+
+fn count(store: &Store, place: &Place, from: CountedFrom) -> Result<Counted, DriveError> {
+    let path = PathBuf::from(place.fill(store.sqlite.as_deref().unwrap_or_default(), None)?);
+    if !path.exists() {
+        return Ok(Counted::Absent(format!("the database {} does not exist", path.display())));
+    }
+    let error = |error: rusqlite::Error| DriveError::Count(format!("{}: {error}", path.display()));
+    if from == CountedFrom::Copy {
+        place.close();
+        let copy = copy(&path, &place.state.temp())?;
+        let connection = Connection::open(copy.path().join("db")).map_err(error)?;
+        return counted(store, &path, &connection);
+    }
+    let Some(kept) = &place.kept else { return counted(store, &path, &open(&path).map_err(error)?) };
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = std::fs::metadata(&path).map(|file| file.ino()).unwrap_or_default();
+    if let Some((_, connection)) = kept.get(&path).filter(|(of, _)| *of == number) {
+        return counted(store, &path, connection);
+    }
+    let connection = open(&path).map_err(error)?;
+    let counted = counted(store, &path, &connection);
+    // In the other modes a server may want the file for itself, to change the mode or to clean up.
+    let mode = connection.query_row("PRAGMA journal_mode", (), |row| row.get::<_, String>(0));
+    if mode.is_ok_and(|mode| mode == "wal") {
+        kept.insert(path, (number, connection));
+    }
+    counted
 }
 
 /// Opens a running server's database, which is read through its own locks.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::place::FileWrite;
+use super::signal::Signal;
 use crate::scenario::{Place, Role};
 
 /// One caller that the server tells apart.
@@ -52,13 +52,13 @@ pub struct Workspace {
 }
 
 /// How the owner's access is taken away and given back.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
-    /// Written to take it away.
-    pub revoke: FileWrite,
-    /// Written to give it back.
-    pub grant: FileWrite,
+    /// Given to take it away.
+    pub revoke: Signal,
+    /// Given to give it back.
+    pub grant: Signal,
 }
 
 /// What the scope column of the store says for a caller.

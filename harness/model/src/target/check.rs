@@ -1,5 +1,7 @@
 //! What a target file must agree with itself on.
 
+mod beside;
+
 use super::{Credential, KeyPlace, Target, Transport};
 use crate::clauses;
 use crate::input::{InputError, Source};
@@ -25,7 +27,7 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
     reach(source, target)?;
     key(source, target)?;
     placeholders(source, target)?;
-    let counts = target.stores.iter().any(|store| store.effects.is_some() || store.command.is_some());
+    let counts = target.stores.iter().any(|store| store.counts().is_some());
     if counts && !main.arguments.to_string().contains("{label}") {
         return Err(error(
             source,
@@ -36,7 +38,10 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
     }
     stores(source, target)?;
     waivers(source, target)?;
-    hooks(source, target)
+    credentials(source, target)?;
+    beside::questions(source, target)?;
+    beside::hooks(source, target)?;
+    beside::access(source, target)
 }
 
 /// An error at the first place where a word stands in the text.
@@ -148,10 +153,7 @@ fn placeholders(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     for store in &target.stores {
         texts.extend(store.sqlite.as_deref());
     }
-    for hook in &target.hooks {
-        texts.push(&hook.reached);
-        texts.extend([&hook.arm, &hook.error, &hook.release].into_iter().flatten().map(|w| w.write.as_str()));
-    }
+    texts.extend(beside::texts(target));
     for text in texts {
         known_words(source, text, &START_WORDS)?;
     }
@@ -188,30 +190,19 @@ fn waivers(source: Source<'_>, target: &Target) -> Result<(), InputError> {
 }
 
 fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    for store in &target.stores {
+    for store in target.stores.iter().filter(|store| store.asked.is_none()) {
         let queries = store.effects.is_some() || store.receipts.is_some();
         let cure = match (&store.sqlite, &store.command, queries) {
             (Some(_), None, true) | (None, Some(_), false) => continue,
             (Some(_), None, false) => "add `effects = \"SELECT …\"`",
-            _ => "write either `sqlite` with a query, or `command`",
+            _ => "write `sqlite` with a query, `command`, or a question: `http` or `tool`",
         };
         return Err(error(source, "[[store]]", "a store that cannot be counted", cure));
     }
     Ok(())
 }
 
-fn hooks(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    for hook in &target.hooks {
-        let word = hook.point.word();
-        if !hook.point.is_point() {
-            let cure = "leave it out: the harness reaches messages by itself";
-            return Err(error(source, word, "a hook is for a point inside the server", cure));
-        }
-        if hook.arm.is_none() && hook.error.is_none() {
-            let cure = "add `arm = { write = \"…\", content = \"…\" }`";
-            return Err(error(source, word, "a hook that cannot be armed", cure));
-        }
-    }
+fn credentials(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     let envs = target.principals.iter().filter(|p| matches!(p.credential, Credential::Env { .. })).count();
     if envs != 0 && target.reach.transport.over_http() {
         let cure = "use `credential = { header = { … } }`";

@@ -88,6 +88,91 @@ fn what_contradicts_itself_is_shown() {
     );
 }
 
+/// A target over stdio with a hook.
+fn piped(hook: &str) -> String {
+    format!("{START}{STDIO}{TOOL}\n[[hook]]\npoint = \"claimed\"\n{hook}\n")
+}
+
+/// A target over HTTP that somebody else starts, with a hook.
+fn served(hook: &str) -> String {
+    format!("{}\n[[hook]]\npoint = \"claimed\"\n{hook}\n", at("http://127.0.0.1:8080"))
+}
+
+#[test]
+fn signals_and_evidence_that_cannot_be_are_shown() {
+    let arm = "arm = { write = \"{state}/arm\" }";
+    let file = "reached = \"{state}/reached\"";
+    let access = |revoke: &str| {
+        let grant = "grant = { write = \"{state}/revoked\" }";
+        format!("{START}{STDIO}{TOOL}\n[access]\nrevoke = {revoke}\n{grant}\n")
+    };
+    page(
+        "targets_with_a_wrong_signal",
+        &[
+            ("two signals in one", piped(&format!("arm = {{ write = \"a\", tool = \"b\" }}\n{file}"))),
+            ("an empty environment", piped(&format!("arm = {{ env = {{}} }}\n{file}"))),
+            ("a body for a tool", piped(&format!("arm = {{ tool = \"arm\", body = {{}} }}\n{file}"))),
+            ("a route without its method", served(&format!("arm = {{ http = \"/faults\" }}\n{file}"))),
+            ("a route over stdio", piped(&format!("arm = {{ http = \"POST /faults\" }}\n{file}"))),
+            ("a tool over HTTP", served(&format!("arm = {{ tool = \"arm_fault\" }}\n{file}"))),
+            (
+                "an environment for somebody else's server",
+                served(&format!("arm = {{ env = {{ A = \"1\" }} }}\n{file}")),
+            ),
+            (
+                "an environment that lets go",
+                piped(&format!("{arm}\n{file}\nrelease = {{ env = {{ A = \"1\" }} }}")),
+            ),
+            ("access by the environment", access("{ env = { REVOKED = \"alice\" } }")),
+            ("access by a route over stdio", access("{ http = \"POST /revoke\" }")),
+            ("no evidence", piped(arm)),
+            ("evidence of two kinds", piped(&format!("{arm}\nreached = {{ file = \"a\", exit = true }}"))),
+            ("a route without its text", served(&format!("{arm}\nreached = {{ http = \"GET /faults\" }}"))),
+            (
+                "a route as evidence over stdio",
+                piped(&format!("{arm}\nreached = {{ http = \"GET /faults\", contains = \"x\" }}")),
+            ),
+            ("the end of somebody else's process", served(&format!("{arm}\nreached = {{ exit = true }}"))),
+            (
+                "an exit as evidence of an error",
+                piped("error = { env = { A = \"1\" } }\nreached = { exit = true }"),
+            ),
+            (
+                "a release of a process that ended",
+                piped(&format!("{arm}\nreached = {{ exit = true }}\nrelease = {{ write = \"go\" }}")),
+            ),
+        ],
+    );
+}
+
+/// A target over stdio with two callers, and what counts their effects.
+fn counted(stores: &str) -> String {
+    let principal = |role: &str| {
+        let credential = format!("credential = {{ env = {{ name = \"WHO\", value = \"{role}\" }} }}");
+        format!("\n[[principal]]\nrole = \"{role}\"\nscope = \"{role}\"\n{credential}\n")
+    };
+    format!("{START}{STDIO}{TOOL}{}{}\n{stores}\n", principal("owner"), principal("other"))
+}
+
+#[test]
+fn questions_that_cannot_be_asked_are_shown() {
+    let store = "[[store]]\ntool = \"list\"\n";
+    let rows = "rows = \"/text\"\nid = \"/id\"\nlabel = \"/text\"\n";
+    page(
+        "targets_with_a_wrong_question",
+        &[
+            ("a question in two ways", counted(&format!("{store}http = \"GET /notes\"\n{rows}"))),
+            ("a question beside a database", counted(&format!("{store}sqlite = \"notes.db\"\n{rows}"))),
+            ("no rows", counted(store)),
+            ("rows and no question", counted("[[store]]\nrows = \"/text\"\n")),
+            ("a place that is no pointer", counted(&format!("{store}{}", rows.replace("/text", "text")))),
+            ("a route over stdio", counted(&format!("[[store]]\nhttp = \"GET /notes\"\n{rows}"))),
+            ("a caller that there is not", counted(&format!("{store}{rows}workspace = \"second\"\n"))),
+            ("a caller whose effects nobody counts", counted(&format!("{store}{rows}"))),
+        ],
+    );
+}
+
 /// Each of these would be found out only when the server is started, or never.
 #[test]
 fn what_cannot_work_is_refused_before_anything_is_started() {

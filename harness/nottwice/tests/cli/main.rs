@@ -4,6 +4,7 @@ mod bad_commands;
 mod bad_records;
 mod bad_scenarios;
 mod bad_targets;
+mod beside;
 mod cannot_run;
 mod eras;
 mod exits;
