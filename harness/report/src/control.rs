@@ -1,4 +1,4 @@
-//! The control of a finding: what the same calls do with nothing broken, or the nearest run that kept the promise.
+//! The control of a finding: the same calls with nothing broken, or the nearest run that kept the clause.
 
 use nottwice_model::clause::{Finding, Ruling};
 use nottwice_model::report::{Case, Control, Report};
