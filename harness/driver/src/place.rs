@@ -1,9 +1,10 @@
 //! Where a target is played: its file with every placeholder filled.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nottwice_model::scenario::Role;
-use nottwice_model::target::{Credential, FileWrite, Principal, Target};
+use nottwice_model::target::{Credential, FileWrite, Target};
 use nottwice_model::template;
 
 use crate::error::DriveError;
@@ -26,12 +27,15 @@ pub struct Setting {
 pub(crate) struct Place {
     pub(crate) setting: Setting,
     pub(crate) state: StateFolder,
+    /// How many of the owner's credentials are used up.
+    rotated: AtomicUsize,
 }
 
 impl Place {
     /// Makes the state folder and the files that the target wants in it.
     pub(crate) fn new(setting: &Setting) -> Result<Place, DriveError> {
-        let place = Place { setting: setting.clone(), state: StateFolder::new()? };
+        let place =
+            Place { setting: setting.clone(), state: StateFolder::new()?, rotated: AtomicUsize::new(0) };
         for file in &place.target().files {
             state::write_whole(
                 &PathBuf::from(place.fill(&file.path, None)?),
@@ -64,12 +68,19 @@ impl Place {
     pub(crate) fn credentials(&self, who: Who) -> Vec<&Credential> {
         let workspaces = self.target().workspaces.iter().filter(|workspace| workspace.place == who.place);
         let workspace = workspaces.map(|workspace| &workspace.credential);
-        self.principal(who.role).map(|principal| &principal.credential).into_iter().chain(workspace).collect()
+        self.credential(who.role).into_iter().chain(workspace).collect()
     }
 
-    /// Whoever plays a role; a target without principals has one nameless caller.
-    pub(crate) fn principal(&self, role: Role) -> Option<&Principal> {
-        self.target().principals.iter().find(|principal| principal.role == role)
+    /// How whoever plays a role says who it is now; a target without principals has one nameless caller.
+    pub(crate) fn credential(&self, role: Role) -> Option<&Credential> {
+        let known = &self.target().principals.iter().find(|principal| principal.role == role)?.credentials;
+        let used = if role == Role::Owner { self.rotated.load(Ordering::SeqCst) } else { 0 };
+        known.get(used).or(known.last())
+    }
+
+    /// Lets the owner go on with its next credential; says which one that is, from 1.
+    pub(crate) fn rotate(&self) -> usize {
+        self.rotated.fetch_add(1, Ordering::SeqCst) + 2
     }
 }
 

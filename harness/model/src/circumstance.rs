@@ -68,6 +68,11 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
             }
             PlannedStep::Act(Act::HoldLock) => found.extend(["store locked".to_owned()]),
             PlannedStep::Act(Act::Pass { .. }) => found.extend(["time passes".to_owned()]),
+            PlannedStep::Act(Act::Rotate) => {
+                found.insert("refreshed credential".to_owned());
+                // Over stdio it stands in the environment of the process.
+                found.extend((!by_connection).then(|| "restart".to_owned()));
+            }
             PlannedStep::Act(Act::Revoke) => found.extend(["access revoked".to_owned()]),
             PlannedStep::Act(_) | PlannedStep::Await(_) => {}
         }

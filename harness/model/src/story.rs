@@ -40,6 +40,8 @@ pub struct Story<'r> {
     pub settling: Option<usize>,
     /// When time was let pass.
     pub passed: Vec<usize>,
+    /// When the owner was given a new credential.
+    pub rotated: Vec<usize>,
     /// When a lock on the store was held: from, to, and whether it was still held at the end.
     pub locks: Vec<(usize, usize, bool)>,
     /// When a process was asked to stop.
@@ -77,6 +79,7 @@ impl<'r> Story<'r> {
             counts: Vec::new(),
             settling: None,
             passed: Vec::new(),
+            rotated: Vec::new(),
             locks: Vec::new(),
             asked_to_stop: Vec::new(),
             lag: 0,
@@ -106,6 +109,7 @@ impl<'r> Story<'r> {
             What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
             What::Access { revoked } => self.revoked = *revoked,
             What::Passed { limit: Bound::Retention, .. } => self.passed.push(seq),
+            What::Rotated { .. } => self.rotated.push(seq),
             What::LockHeld { .. } => self.locks.push((seq, usize::MAX, false)),
             What::LockFreed { held } => {
                 if let Some((_, to, to_the_end)) = self.locks.last_mut() {

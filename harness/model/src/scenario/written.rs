@@ -61,5 +61,6 @@ pub(super) enum ActWord {
     Pass,
     Revoke,
     Grant,
+    Rotate,
     Fill,
 }

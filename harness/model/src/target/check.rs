@@ -177,8 +177,9 @@ fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {
 }
 
 fn credentials(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    let envs = target.principals.iter().filter(|p| matches!(p.credential, Credential::Env { .. })).count();
-    if envs != 0 && target.reach.transport == Transport::Http {
+    let mut credentials = target.principals.iter().flat_map(|principal| &principal.credentials);
+    let by_env = credentials.any(|credential| matches!(credential, Credential::Env { .. }));
+    if by_env && target.reach.transport == Transport::Http {
         let cure = "use `credential = { header = { … } }`";
         return Err(error(source, "env", "over HTTP one process serves every caller", cure));
     }
