@@ -63,10 +63,24 @@ impl Player {
     /// Takes the owner's access away, or gives it back.
     pub(crate) async fn access(&mut self, revoked: bool) -> Result<(), DriveError> {
         let Some(access) = self.place.target().access.clone() else { return Ok(()) };
-        self.give(if revoked { &access.revoke } else { &access.grant }).await?;
+        if let Some(signal) = if revoked { access.revoke } else { access.grant } {
+            self.give(&signal).await?;
+        }
         self.recorder.add(What::Access { revoked });
         self.revoked = revoked;
         Ok(())
+    }
+
+    /// Lets the owner go on with its next credential; where it stands in the environment of a process, the
+    /// process is started again with it.
+    pub(crate) async fn rotate(&mut self) -> Result<(), DriveError> {
+        let signal = self.place.target().access.as_ref().and_then(|access| access.rotate.clone());
+        if let Some(signal) = signal {
+            self.give(&signal).await?;
+        }
+        let credential = self.place.rotate();
+        self.recorder.add(What::Rotated { credential });
+        self.fleet.renew(Role::Owner).await
     }
 
     /// Gives a signal that is for no call: over the owner's line to the first worker.

@@ -109,8 +109,9 @@ impl Caller {
         if let Some(name) = &self.place.target().reach.request_id {
             headers.push((name.clone(), request_id.to_string()));
         }
-        let principal = self.place.principal(plan.identities[identity].role);
-        if let Some(Credential::Header { name, value }) = principal.map(|principal| &principal.credential) {
+        if let Some(Credential::Header { name, value }) =
+            self.place.credential(plan.identities[identity].role)
+        {
             headers.push((name.clone(), value.clone()));
         }
         let meta = match (&plan.target.key.at, plan.key(identity)) {

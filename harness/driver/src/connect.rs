@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nottwice_model::scenario::Role;
 use nottwice_model::target::{Credential, Era, Start, Transport};
 use serde_json::Value;
 
@@ -262,6 +263,23 @@ impl Fleet {
         let seats: Vec<_> = self.starts.keys().copied().filter(|seat| seat.worker == worker).collect();
         for seat in seats {
             self.line(worker, seat.who.unwrap_or_default(), false).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts the processes of one caller again, whose credential stands in their environment; what is dead
+    /// stays dead.
+    pub(crate) async fn renew(&mut self, role: Role) -> Result<(), DriveError> {
+        let seats: Vec<_> = self.workers.keys().copied().collect();
+        for seat in seats {
+            let Some(who) = seat.who.filter(|who| who.role == role) else { continue };
+            if self.workers[&seat].is_alive().await {
+                self.links.remove(&(seat.worker, who));
+                if let Some(old) = self.workers.remove(&seat) {
+                    old.kill().await;
+                }
+                self.line(seat.worker, who, false).await?;
+            }
         }
         Ok(())
     }

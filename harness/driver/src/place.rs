@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use nottwice_model::scenario::Role;
-use nottwice_model::target::{Credential, FileWrite, Principal, Target};
+use nottwice_model::target::{Credential, FileWrite, Target};
 use nottwice_model::template;
 use rusqlite::Connection;
 
@@ -31,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) state: StateFolder,
     /// Databases that stay open between two counts; see [`Place::shared`].
     pub(crate) kept: Option<Mutex<Kept>>,
+    /// How many of the owner's credentials are used up.
+    rotated: AtomicUsize,
 }
 
 /// Databases by their path, each with the file's number: a file made anew under the path is another one.
@@ -39,7 +42,8 @@ pub(crate) type Kept = BTreeMap<PathBuf, (u64, Connection)>;
 impl Place {
     /// Makes the state folder and the files that the target wants in it.
     pub(crate) fn new(setting: &Setting) -> Result<Place, DriveError> {
-        let place = Place { setting: setting.clone(), state: StateFolder::new()?, kept: None };
+        let (state, rotated) = (StateFolder::new()?, AtomicUsize::new(0));
+        let place = Place { setting: setting.clone(), state, kept: None, rotated };
         for file in &place.target().files {
             state::write_whole(
                 &PathBuf::from(place.fill(&file.path, None)?),
@@ -91,12 +95,19 @@ impl Place {
     pub(crate) fn credentials(&self, who: Who) -> Vec<&Credential> {
         let workspaces = self.target().workspaces.iter().filter(|workspace| workspace.place == who.place);
         let workspace = workspaces.map(|workspace| &workspace.credential);
-        self.principal(who.role).map(|principal| &principal.credential).into_iter().chain(workspace).collect()
+        self.credential(who.role).into_iter().chain(workspace).collect()
     }
 
-    /// Whoever plays a role; a target without principals has one nameless caller.
-    pub(crate) fn principal(&self, role: Role) -> Option<&Principal> {
-        self.target().principals.iter().find(|principal| principal.role == role)
+    /// How whoever plays a role says who it is now; a target without principals has one nameless caller.
+    pub(crate) fn credential(&self, role: Role) -> Option<&Credential> {
+        let known = &self.target().principals.iter().find(|principal| principal.role == role)?.credentials;
+        let used = if role == Role::Owner { self.rotated.load(Ordering::SeqCst) } else { 0 };
+        known.get(used).or(known.last())
+    }
+
+    /// Lets the owner go on with its next credential; says which one that is, from 1.
+    pub(crate) fn rotate(&self) -> usize {
+        self.rotated.fetch_add(1, Ordering::SeqCst) + 2
     }
 }
 

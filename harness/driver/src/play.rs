@@ -105,10 +105,14 @@ pub(crate) async fn play_until(
 
 /// Credentials that must not be written down; very short ones would blot out ordinary text.
 pub(crate) fn secrets(setting: &Setting) -> Vec<String> {
-    let values = setting.target.principals.iter().map(|principal| match &principal.credential {
+    let credentials = setting.target.principals.iter().flat_map(|principal| &principal.credentials);
+    let values = credentials.map(|credential| match credential {
         Credential::Header { value, .. } | Credential::Env { value, .. } => value.clone(),
     });
-    values.filter(|value| value.len() >= 8).collect()
+    let mut secrets: Vec<_> = values.filter(|value| value.len() >= 8).collect();
+    // One may be a part of another.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets
 }
 
 impl Player {
@@ -303,6 +307,7 @@ impl Player {
             Act::Pass { limit, to } => self.pass(*limit, *to).await,
             Act::Revoke => self.access(true).await?,
             Act::Grant => self.access(false).await?,
+            Act::Rotate => self.rotate().await?,
             // The planner has spread it into calls.
             Act::Observe | Act::Fill { .. } => {}
         }

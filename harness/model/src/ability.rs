@@ -40,6 +40,8 @@ pub enum Ability {
     LockTimeout,
     /// Access can be taken away and given back.
     Access,
+    /// The owner can be given a new credential.
+    Rotate,
     /// The target says how long a receipt is kept.
     Retention,
     /// The target says how long a claim is honoured.
@@ -82,6 +84,7 @@ impl fmt::Display for Ability {
             Ability::Lock => f.write_str("lock"),
             Ability::LockTimeout => f.write_str("limit:lock"),
             Ability::Access => f.write_str("access"),
+            Ability::Rotate => f.write_str("rotate"),
             Ability::Retention => f.write_str("limit:retention"),
             Ability::Lease => f.write_str("limit:lease"),
             Ability::Receipts => f.write_str("count:receipts"),
@@ -121,6 +124,7 @@ impl Ability {
             Ability::Lock,
             Ability::LockTimeout,
             Ability::Access,
+            Ability::Rotate,
             Ability::Retention,
             Ability::Lease,
             Ability::Receipts,
@@ -159,6 +163,7 @@ impl Ability {
             Ability::Lock => "say which SQLite database is the server's: `[[store]] sqlite = \"…\"`".into(),
             Ability::LockTimeout => "say how long a call waits: `[limits] lock_timeout = \"…\"`".into(),
             Ability::Access => "say how access is taken away and given back: `[access]`".into(),
+            Ability::Rotate => "give the owner two credentials: `credentials = [{ … }, { … }]`".into(),
             Ability::Retention => "say how long receipts are kept: `[retention] window = \"…\"`".into(),
             Ability::Lease => "say how long a claim is honoured: `[recovery] lease = \"…\"`".into(),
             Ability::Receipts => {

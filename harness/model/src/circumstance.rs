@@ -46,6 +46,10 @@ pub fn of(plan: &Plan) -> BTreeSet<String> {
     if intents.len() < plan.identities.len() {
         add(&mut found, &["key and content differ"]);
     }
+    // Over stdio a credential stands in the environment of the process.
+    if found.contains("refreshed credential") && !by_connection(plan) {
+        add(&mut found, &RESTARTED);
+    }
     if found.contains("other process") && by_connection(plan) {
         add(&mut found, &["new connection"]);
     }
@@ -127,6 +131,7 @@ fn of_act(act: &Act, found: &mut BTreeSet<String>) {
             Act::Abandon { .. } => &["abandoned", "new connection"],
             Act::HoldLock => &["store locked"],
             Act::Pass { .. } => &["time passes"],
+        Act::Rotate => &["refreshed credential"],
             Act::Revoke => &["access revoked"],
             _ => &[],
         },

@@ -157,6 +157,11 @@ pub enum What {
         /// Whether it is taken away now.
         revoked: bool,
     },
+    /// The owner was given its next credential, and carries it from now on.
+    Rotated {
+        /// Which of its credentials that is, from 1.
+        credential: usize,
+    },
     /// By how much the harness itself was late at most, in milliseconds: no bound on the server's time is
     /// broken within it.
     Lag {

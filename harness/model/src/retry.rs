@@ -4,7 +4,7 @@ use crate::attempt::Attempt;
 use crate::clause::Tally;
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
-use crate::scenario::Part;
+use crate::scenario::{Part, Role};
 use crate::story::{Age, Story};
 
 /// What lies between the attempt that made the result and its retry. Exactly one clause asks for each.
@@ -24,6 +24,9 @@ pub enum Between {
     ItsWindow,
     /// A new connection.
     NewConnection,
+    /// A new credential of the same principal. Where it stands in the environment of the worker, the worker
+    /// was started again with it.
+    RefreshedCredential,
     /// A restart of the worker.
     Restart,
     /// The step to another worker on the same store.
@@ -98,6 +101,10 @@ fn between(story: &Story<'_>, first: &Attempt<'_>, again: &Attempt<'_>) -> Betwe
         Between::ItsWindow
     } else if first.worker != again.worker {
         Between::OtherWorker
+    } else if story.run.plan.identities[first.identity].role == Role::Owner
+        && story.rotated.iter().any(|seq| within(*seq))
+    {
+        Between::RefreshedCredential
     } else if first.incarnation != again.incarnation {
         Between::Restart
     } else if story.passed.iter().any(|seq| within(*seq)) {
@@ -134,6 +141,29 @@ fn is_conflict(attempt: &Attempt<'_>) -> bool {
 pub fn judge(story: &Story<'_>, between: Between, tally: &mut Tally) {
     for retry in retries(story).iter().filter(|retry| retry.between == between) {
         read(story, retry, tally);
+    }
+}
+
+/// Rules on every retry with a refreshed credential. What the credential changes shows beside a retry with
+/// the old one that was answered right; where the worker was started again to give it the new one, that
+/// retry must have come after a restart, too.
+pub fn judge_credentials(story: &Story<'_>, tally: &mut Tally) {
+    let all = retries(story);
+    for retry in all.iter().filter(|retry| retry.between == Between::RefreshedCredential) {
+        let replayed = |other: &Retry<'_, '_>| {
+            let answer = other.again.said().and_then(Outcome::acked);
+            let named = answer.and_then(|answer| answer.id.as_deref());
+            answer.is_some() && (other.ids.is_empty() || named.is_none_or(|named| other.ids.contains(&named)))
+        };
+        let mut ordinary = all.iter().filter(|other| {
+            other.again.identity == retry.again.identity && other.between != Between::RefreshedCredential
+        });
+        let is_alike = |other: &Retry<'_, '_>| {
+            other.again.incarnation == retry.again.incarnation || other.between == Between::Restart
+        };
+        if ordinary.any(|other| replayed(other) && is_alike(other)) {
+            read(story, retry, tally);
+        }
     }
 }
 

@@ -238,6 +238,8 @@ pub enum Act {
     Revoke,
     /// The owner gets its access back.
     Grant,
+    /// The owner is given its next credential, and uses it from now on.
+    Rotate,
     /// So many other intents are called, one after the other.
     Fill {
         /// How many.

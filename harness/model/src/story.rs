@@ -45,6 +45,8 @@ pub struct Story<'r> {
     pub passed: Vec<usize>,
     /// When a lease was let run out.
     pub leases_passed: Vec<usize>,
+    /// When the owner was given a new credential.
+    pub rotated: Vec<usize>,
     /// When a lock on the store was held: from, to, and whether it was still held at the end.
     pub locks: Vec<(usize, usize, bool)>,
     /// When a process was asked to stop.
@@ -80,6 +82,7 @@ impl<'r> Story<'r> {
             settling: None,
             passed: Vec::new(),
             leases_passed: Vec::new(),
+            rotated: Vec::new(),
             locks: Vec::new(),
             asked_to_stop: Vec::new(),
             lag: 0,
@@ -111,6 +114,7 @@ impl<'r> Story<'r> {
             What::Passed { limit: Bound::Retention, .. } => self.passed.push(seq),
             What::Passed { limit: Bound::Lease, to: Side::JustPast } => self.leases_passed.push(seq),
             What::Passed { limit: Bound::Lease, .. } => {}
+            What::Rotated { .. } => self.rotated.push(seq),
             What::LockHeld { .. } => self.locks.push((seq, usize::MAX, false)),
             What::LockFreed { held } => {
                 if let Some((_, to, to_the_end)) = self.locks.last_mut() {

@@ -39,6 +39,7 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let marked = replies.rules.iter().any(|rule| rule.class == Class::Replayed);
     let request_id = !plain || reach.request_id.is_some();
     let lock = started && stores.iter().any(|store| store.sqlite.is_some());
+    let revocable = target.access.as_ref().is_some_and(|access| access.revoke.is_some());
     let simple = [
         (keyed, Ability::Key, "[key] at"),
         (keyed && target.key.required, Ability::KeyRequired, "[key] required"),
@@ -50,7 +51,8 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
         (principals(target) >= 2, Ability::Principals(2), "[[principal]]"),
         (lock, Ability::Lock, "[[store]] sqlite"),
         (limits.lock_timeout.is_some(), Ability::LockTimeout, "[limits] lock_timeout"),
-        (target.access.is_some(), Ability::Access, "[access]"),
+        (revocable, Ability::Access, "[access]"),
+        (target.can_rotate(), Ability::Rotate, "[[principal]] credentials"),
         (retention.window.is_some(), Ability::Retention, "[retention] window"),
         (recovery.lease.is_some(), Ability::Lease, "[recovery] lease"),
         (counted, Ability::Count, "[[store]]"),
@@ -93,9 +95,10 @@ fn at_hook(hook: &Hook) -> Vec<(Ability, &'static str)> {
 /// Callers with a scope of their own; over stdio each is a process, and so needs a start of its own.
 fn principals(target: &Target) -> usize {
     let distinct = |role: Role| target.principals.iter().filter(|p| p.role == role).count();
-    let reachable = target.principals.iter().all(|principal| match principal.credential {
-        Credential::Env { .. } => target.start.is_some(),
-        Credential::Header { .. } => true,
-    });
+    let reachable =
+        target.principals.iter().flat_map(|p| &p.credentials).all(|credential| match credential {
+            Credential::Env { .. } => target.start.is_some(),
+            Credential::Header { .. } => true,
+        });
     if reachable { distinct(Role::Owner).min(1) + distinct(Role::Other).min(1) } else { 0 }
 }

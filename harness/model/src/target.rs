@@ -293,6 +293,12 @@ impl Target {
         self.principals.iter().map(home).chain(self.workspaces.iter().map(other)).collect()
     }
 
+    /// Whether the owner can be given a new credential.
+    pub fn can_rotate(&self) -> bool {
+        let mut owners = self.principals.iter().filter(|principal| principal.role == Role::Owner);
+        owners.any(|owner| owner.credentials.len() > 1)
+    }
+
     /// The tool that makes the effect.
     pub fn main(&self) -> &Tool {
         self.tools.get(&Part::Main).expect("checked when the file was read")

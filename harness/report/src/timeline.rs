@@ -141,6 +141,7 @@ impl Teller<'_> {
             | What::GaveUp { .. }
             | What::Passed { .. }
             | What::Access { .. }
+            | What::Rotated { .. }
             | What::Lag { .. }
             | What::Trouble { .. } => ("harness".to_owned(), self.harness(what)),
             What::Sent { call, .. }
@@ -196,6 +197,9 @@ impl Teller<'_> {
             }
             What::Access { revoked: true } => "the owner's access is taken away".to_owned(),
             What::Access { revoked: false } => "the owner's access is given back".to_owned(),
+            What::Rotated { credential } => {
+                format!("the owner goes on with its credential number {credential}")
+            }
             What::Lag { millis } => format!("was itself late by {millis} ms at most"),
             What::Trouble { what } => format!("trouble: {}", shown(what, WORDS_MOST)),
             _ => String::new(),

@@ -148,19 +148,32 @@ fn answered_before<'s, 'r>(story: &'s Story<'r>, other: &Attempt<'_>) -> Option<
 pub(super) static INCIDENTAL_IGNORED: Clause = Clause {
     id: "receipt.incidental-ignored",
     level: Level::Must,
-    statement: "an equal request id under another key collapses nothing: only the key is the identity",
-    why: "request ids are per connection and are used again; MCP even allows it on one connection",
-    shortest: "call (key A, id 7) → ok (id 1); other connection: call (key B, id 7) → ok (id 1)",
-    cure: "never use the JSON-RPC id or a trace header to recognise a call",
+    statement: "only the key is the identity: an equal request id under another key collapses nothing, and a \
+                refreshed credential of the same principal changes neither identity nor comparison",
+    why: "request ids are used again, MCP even allows it on one connection; and credentials expire just when \
+          a caller has waited long enough to retry",
+    shortest: "call (token one) → ok (id 1); token refreshed: same call (token two) → ok (id 2)",
+    cure: "recognise a call by its principal and its key; never by the JSON-RPC id, a trace header or the token",
     source: "edition 1 of the contract, group receipt; MCP 2026-07-28, request ids",
     harm: Harm::Lost,
-    needs: &[Ability::Key, Ability::RequestId],
+    needs: &[Ability::Key],
     presupposes: &["effect.distinct-intents"],
     rule: incidental_ignored,
 };
 
 fn incidental_ignored(story: &Story<'_>) -> Ruling {
+    let abilities = &story.run.plan.survey.abilities;
+    if !abilities.contains_key(&Ability::RequestId) && !abilities.contains_key(&Ability::Rotate) {
+        return Ruling::NotApplicable { lacks: Ability::RequestId };
+    }
     let mut tally = Tally::default();
+    retry::judge_credentials(story, &mut tally);
+    request_ids(story, &mut tally);
+    tally.ruling("no request id was used under two keys, and no credential was refreshed between two retries")
+}
+
+/// Two keys under one request id are two intents.
+fn request_ids(story: &Story<'_>, tally: &mut Tally) {
     for (place, second) in story.attempts.iter().enumerate() {
         let first = story.attempts[..place].iter().find(|first| {
             first.request_id == second.request_id
@@ -184,5 +197,4 @@ fn incidental_ignored(story: &Story<'_>) -> Ruling {
             )
         });
     }
-    tally.ruling("no request id was used under two keys")
 }

@@ -19,6 +19,7 @@ pub fn needs(scenario: &Scenario) -> Vec<Ability> {
             Step::Act(Act::Pass { limit: Bound::Retention, .. }) => needs.push(Ability::Retention),
             Step::Act(Act::Pass { limit: Bound::Lease, .. }) => needs.push(Ability::Lease),
             Step::Act(Act::Revoke | Act::Grant) => needs.push(Ability::Access),
+            Step::Act(Act::Rotate) => needs.push(Ability::Rotate),
             Step::Act(Act::Fill { .. }) => needs.push(Ability::Key),
             Step::Act(Act::Release { .. } | Act::Observe) | Step::Await(_) => {}
         }

@@ -63,5 +63,6 @@ pub(super) enum ActWord {
     Pass,
     Revoke,
     Grant,
+    Rotate,
     Fill,
 }

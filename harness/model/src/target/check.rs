@@ -203,8 +203,9 @@ fn stores(source: Source<'_>, target: &Target) -> Result<(), InputError> {
 }
 
 fn credentials(source: Source<'_>, target: &Target) -> Result<(), InputError> {
-    let envs = target.principals.iter().filter(|p| matches!(p.credential, Credential::Env { .. })).count();
-    if envs != 0 && target.reach.transport.over_http() {
+    let mut credentials = target.principals.iter().flat_map(|principal| &principal.credentials);
+    let by_env = credentials.any(|credential| matches!(credential, Credential::Env { .. }));
+    if by_env && target.reach.transport.over_http() {
         let cure = "use `credential = { header = { … } }`";
         return Err(error(source, "env", "over HTTP one process serves every caller", cure));
     }

@@ -144,6 +144,13 @@ fn one_effect_for_two_keys_under_one_request_id() {
 }
 
 #[test]
+fn another_effect_for_a_refreshed_credential() {
+    offends("receipt-refreshed-credential", "receipt.incidental-ignored", |run| {
+        replied(run, "refreshed", told_of("2"));
+    });
+}
+
+#[test]
 fn an_effect_that_the_restart_loses() {
     offends("effect-killed-after-reply", "effect.durable", |run| {
         edit::first_count_after_restart(run, |ledger| *ledger = Ledger::default());

@@ -145,6 +145,25 @@ fn signals_and_evidence_that_cannot_be_are_shown() {
     );
 }
 
+#[test]
+fn credentials_and_access_that_cannot_be_are_shown() {
+    let one = "{ env = { name = \"WHO\", value = \"alice\" } }";
+    let signal = "{ write = \"{state}/access\" }";
+    let principal =
+        |credential: &str| format!("{START}{STDIO}{TOOL}\n[[principal]]\nrole = \"owner\"\n{credential}\n");
+    let access = |words: &str| format!("{}\n[access]\n{words}\n", principal(&format!("credential = {one}")));
+    page(
+        "targets_with_a_wrong_credential",
+        &[
+            ("no credential", principal("")),
+            ("one credential and a list", principal(&format!("credential = {one}\ncredentials = [{one}]"))),
+            ("an empty list of credentials", principal("credentials = []")),
+            ("access that is never given back", access(&format!("revoke = {signal}"))),
+            ("a new credential that there is not", access(&format!("rotate = {signal}"))),
+        ],
+    );
+}
+
 /// A target over stdio with two callers, and what counts their effects.
 fn counted(stores: &str) -> String {
     let principal = |role: &str| {

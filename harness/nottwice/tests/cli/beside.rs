@@ -186,3 +186,22 @@ fn a_question_that_finds_no_rows_is_trouble() {
     let ended = run(&target, "receipt/plain-retry").exits(5);
     ended.says("GET /notes, asked as the owner: its reply has no array at `/body/elements`");
 }
+
+/// The old credential is gone once the new one is there, so a call that still carried it would be denied.
+#[test]
+fn a_credential_that_is_replaced() {
+    let left = r#"{"new-token-of-alice": {"principal": "alice", "workspaces": ["main"]}}"#;
+    let rotate = format!("[access]\nrotate = {{ write = \"{{state}}/tokens.json\", content = '{left}' }}\n");
+    for target in [HTTP, STDIO] {
+        let target = target.replace("[access]\n", &rotate);
+        let ended = run(&target, "receipt/refreshed-credential").exits(0).says("receipt.incidental-ignored");
+        ended.says("violated 0");
+        run(
+            &target.replace("[start.env]\n", "[start.env]\nNOTES_DEFECT = \"keys-by-credential\"\n"),
+            "refreshed",
+        )
+        .exits(1)
+        .says("VIOLATED receipt.incidental-ignored")
+        .says("the owner goes on with its credential number 2");
+    }
+}

@@ -72,6 +72,7 @@ impl Reader<'_> {
             ActWord::Pass => Act::Pass { limit: limit?, to: to? },
             ActWord::Revoke => Act::Revoke,
             ActWord::Grant => Act::Grant,
+            ActWord::Rotate => Act::Rotate,
             ActWord::Fill => Act::Fill { times: times? },
         })
     }

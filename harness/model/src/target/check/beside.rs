@@ -28,9 +28,9 @@ impl Table<'_> {
 /// The texts of hooks and access that may hold placeholders.
 pub(super) fn texts(target: &Target) -> Vec<&str> {
     let mut texts = Vec::new();
-    let access = target.access.iter().flat_map(|access| [&access.revoke, &access.grant]);
+    let access = target.access.iter().flat_map(|access| [&access.revoke, &access.grant, &access.rotate]);
     let hooks = target.hooks.iter().flat_map(|hook| [&hook.arm, &hook.error, &hook.release, &hook.disarm]);
-    for signal in hooks.flatten().chain(access) {
+    for signal in hooks.chain(access).flatten() {
         match signal {
             Signal::Write(file) => texts.push(file.write.as_str()),
             Signal::Env(variables) => texts.extend(variables.values().map(String::as_str)),
@@ -118,12 +118,22 @@ pub(super) fn hooks(source: Source<'_>, target: &Target) -> Result<(), InputErro
 pub(super) fn access(source: Source<'_>, target: &Target) -> Result<(), InputError> {
     let table = Table { source, head: "[access]", number: 0 };
     let Some(access) = &target.access else { return Ok(()) };
-    for (name, signal) in [("revoke", &access.revoke), ("grant", &access.grant)] {
+    let named = [("revoke", &access.revoke), ("grant", &access.grant), ("rotate", &access.rotate)];
+    for (name, signal) in named {
+        let Some(signal) = signal else { continue };
         if matches!(signal, Signal::Env(_)) {
             let message = "access that the environment decides would end with the process";
             return Err(table.error(name, message, "write a file, ask a route or call a tool"));
         }
         possible(table, target, signal)?;
+    }
+    if access.revoke.is_some() != access.grant.is_some() {
+        let message = "access that is taken away has to be given back";
+        return Err(table.error("[access]", message, "write both `revoke` and `grant`"));
+    }
+    if access.rotate.is_some() && !target.can_rotate() {
+        let message = "the owner has no second credential to go on with";
+        return Err(table.error("rotate", message, "write `credentials = [{ … }, { … }]` for the owner"));
     }
     Ok(())
 }
