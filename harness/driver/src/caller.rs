@@ -1,5 +1,7 @@
 //! One caller's attempt: one request on the wire, and whatever its fault does to it.
 
+mod point;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,13 +9,12 @@ use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{Outcome, What, Why};
 use nottwice_model::plan::{Plan, PlannedCall};
 use nottwice_model::reply::{self, Class};
-use nottwice_model::target::{Credential, Era, Evidence, Hook, KeyPlace, Transport};
+use nottwice_model::target::{Credential, Era, KeyPlace, Transport};
 use serde_json::json;
 use tokio::sync::{Notify, watch};
 
 use crate::connect::Line;
 use crate::error::DriveError;
-use crate::hook::Armed;
 use crate::mcp;
 use crate::place::Place;
 use crate::recorder::Recorder;
@@ -336,75 +337,10 @@ impl Caller {
         Outcome::Unknown { why: Why::Gateway }
     }
 
-    /// Stops the call inside the server, through the hook that the target declares there.
-    async fn at_point(&self, fault: Fault, bytes: &[u8]) -> Outcome {
-        let hook = self.place.target().hook(fault.at, fault.deed).expect("the plan asked for this ability");
-        let mut armed = match Armed::arm(&self.place, &self.line, hook, fault.deed).await {
-            Ok(armed) => armed,
-            Err(error) => return self.trouble(error),
-        };
-        self.send(&self.line, &self.attempt.call, bytes).await;
-        let reply = self.reply(&self.line, &self.attempt.call, None);
-        tokio::pin!(reply);
-        let evidence = tokio::select! {
-            biased;
-            evidence = armed.reached() => evidence,
-            early = &mut reply => return self.early(fault, armed, early).await,
-        };
-        match fault.deed {
-            Do::Crash => {
-                self.crash().await;
-                self.fired(crashed(hook, evidence));
-            }
-            Do::Hold => {
-                self.fired(evidence);
-                self.held().await;
-                if let Err(error) = armed.release().await {
-                    return self.trouble(error);
-                }
-            }
-            Do::Pause => {
-                if let Err(error) = self.pause().await {
-                    return self.trouble(error);
-                }
-                self.fired(format!("{evidence}; then the worker was stopped with SIGSTOP"));
-                // It goes on where it stood once the worker is resumed.
-                if let Err(error) = armed.release().await {
-                    return self.trouble(error);
-                }
-            }
-            _ => self.fired(evidence),
-        }
-        self.told(reply.await)
-    }
-
-    /// The reply was there before the call was seen at the point: it failed there, or never came there.
-    async fn early(&self, fault: Fault, mut armed: Armed, reply: Result<Outcome, Lost>) -> Outcome {
-        match armed.seen_by_now().await {
-            Some(evidence) => {
-                if fault.deed == Do::Crash {
-                    self.crash().await;
-                }
-                self.fired(evidence);
-            }
-            None => {
-                if let Err(error) = armed.disarm().await {
-                    return self.trouble(error);
-                }
-            }
-        }
-        self.told(reply)
-    }
-
     fn trouble(&self, error: DriveError) -> Outcome {
         self.recorder.add(What::Trouble { what: error.to_string() });
         Outcome::Unknown { why: Why::NoReply }
     }
-}
-
-/// What proves a crash: the evidence, and who ended the worker then.
-fn crashed(hook: &Hook, evidence: String) -> String {
-    if hook.reached == Evidence::Exit { evidence } else { format!("{evidence}; then the worker was killed") }
 }
 
 /// For how long a reply asks its caller to wait, in milliseconds.

@@ -1,24 +1,23 @@
 //! Plays one plan: starts the target, walks the steps, settles, counts, and gives the run.
 
+mod act;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{CountedFrom, Outcome, What};
 use nottwice_model::plan::{Identity, Plan, PlannedCall, PlannedStep};
 use nottwice_model::run::Run;
-use nottwice_model::scenario::{Act, Bound, Connection, Side, Until};
+use nottwice_model::scenario::{Connection, Until};
 use nottwice_model::target::{Credential, Era, Hook, Limit};
-use nottwice_model::waiting;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use crate::caller::{Attempt, Caller, Signals};
 use crate::clock::Watchdog;
 use crate::connect::Fleet;
 use crate::error::DriveError;
-use crate::hook;
 use crate::lock::Lock;
 use crate::oracle::{self, Counting};
 use crate::place::{Place, Setting};
@@ -292,81 +291,6 @@ impl Player {
         if let Some(mut standing) = self.standing.remove(name) {
             finish(&mut standing.task, &self.recorder).await;
         }
-    }
-
-    async fn act(&mut self, act: &Act) -> Result<(), DriveError> {
-        match act {
-            Act::Kill { worker } => self.fleet.kill(*worker).await,
-            Act::Stop { worker } => self.fleet.stop(*worker).await,
-            Act::Restart { worker } => self.fleet.restart(*worker).await?,
-            Act::Release { call } => self.release(call),
-            Act::Abandon { call } => self.abandon(call).await?,
-            Act::Resume { worker } => self.fleet.resume(*worker),
-            Act::HoldLock => self.hold_lock().await?,
-            Act::ReleaseLock => self.release_lock().await?,
-            Act::Pass { limit, to } => self.pass(*limit, *to).await,
-            Act::Revoke => self.access(true).await?,
-            Act::Grant => self.access(false).await?,
-            Act::Rotate => self.rotate().await?,
-            // The planner has spread it into calls.
-            Act::Observe | Act::Fill { .. } => {}
-        }
-        Ok(())
-    }
-
-    async fn hold_lock(&mut self) -> Result<(), DriveError> {
-        let lock = Lock::hold(&self.place).await?;
-        self.recorder.add(What::LockHeld { proof: lock.proof.clone() });
-        self.lock = Some(lock);
-        Ok(())
-    }
-
-    async fn release_lock(&mut self) -> Result<(), DriveError> {
-        if let Some(lock) = self.lock.take() {
-            let held = lock.release().await?;
-            self.recorder.add(What::LockFreed { held });
-        }
-        Ok(())
-    }
-
-    /// Waits until a limit is nearly or just over. A receipt's window counts from the last answer; a lease
-    /// counts from now, since only the server knows when it was taken.
-    async fn pass(&self, limit: Bound, to: Side) {
-        let facts = &self.plan.target;
-        let (bound, since) = match limit {
-            Bound::Retention => (facts.retention.window, self.recorder.since_last_end()),
-            Bound::Lease => (facts.recovery.lease, Duration::ZERO),
-        };
-        let Some(bound) = bound.map(Limit::duration) else { return };
-        let until = bound.mul_f64(waiting::part(to));
-        let wait = tokio::time::sleep(until.saturating_sub(since));
-        match &self.slot {
-            Some(slot) => slot.lend(wait).await,
-            None => wait.await,
-        }
-        self.recorder.add(What::Passed { limit, to });
-    }
-
-    fn release(&mut self, call: &str) {
-        if let Some(standing) = self.standing.get_mut(call) {
-            standing.signals.release.notify_one();
-            standing.hold = false;
-        }
-    }
-
-    /// The caller leaves: its task ends, and with it the connection. What the call stands at inside the
-    /// server is let go, or it would stand there for ever.
-    async fn abandon(&mut self, call: &str) -> Result<(), DriveError> {
-        let Some(mut standing) = self.standing.remove(call) else { return Ok(()) };
-        standing.task.abort();
-        let _ = (&mut standing.task).await;
-        standing.line.link.close().await;
-        self.recorder.add(What::Abandoned { call: call.to_owned() });
-        if let Some(hook) = &standing.hook {
-            hook::let_go(&self.place, &standing.line, hook).await?;
-            self.recorder.add(What::Released { call: call.to_owned() });
-        }
-        Ok(())
     }
 
     /// Nothing stands after the last step: holds end, paused workers go on, the lock is freed, access is

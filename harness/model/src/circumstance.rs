@@ -131,7 +131,7 @@ fn of_act(act: &Act, found: &mut BTreeSet<String>) {
             Act::Abandon { .. } => &["abandoned", "new connection"],
             Act::HoldLock => &["store locked"],
             Act::Pass { .. } => &["time passes"],
-        Act::Rotate => &["refreshed credential"],
+            Act::Rotate => &["refreshed credential"],
             Act::Revoke => &["access revoked"],
             _ => &[],
         },
