@@ -37,7 +37,7 @@ impl Lines {
     }
 
     /// The lines that end from now on.
-    pub(crate) fn from_now(&self) -> broadcast::Receiver<Arc<str>> {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<str>> {
         self.whole.subscribe()
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     fn lines_are_told_whole_from_when_they_are_asked_for() {
         let lines = Lines::new();
         lines.add(b"before\n");
-        let mut told = lines.from_now();
+        let mut told = lines.listen();
         lines.add(b"one\ntw");
         lines.add(b"o\nthree");
         let told: Vec<_> = std::iter::from_fn(|| told.try_recv().ok()).collect();

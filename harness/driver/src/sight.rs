@@ -46,7 +46,7 @@ impl Sight {
             }
             Evidence::Stderr(text) => {
                 let worker = line.worker.as_ref().expect("checked: this evidence needs a start");
-                Sight::Stderr { text: text.clone(), lines: worker.lines.from_now() }
+                Sight::Stderr { text: text.clone(), lines: worker.lines.listen() }
             }
             Evidence::Exit => Sight::Exit,
             Evidence::Http { route, contains } => {
