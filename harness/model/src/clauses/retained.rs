@@ -25,9 +25,15 @@ pub(super) static ERROR_AFTER_COMMIT: Clause = Clause {
 fn error_after_commit(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for failed in &story.attempts {
-        let after_commit = failed.fault.is_some_and(|f| f.deed == Do::Error && f.at == At::AfterCommit);
-        let Some((seq, outcome)) = failed.ended.filter(|_| after_commit) else { continue };
-        if outcome.acked().is_some() {
+        let Some(fault) = failed.fault.filter(|fault| fault.deed == Do::Error) else { continue };
+        let Some((seq, outcome)) = failed.ended.filter(|(_, outcome)| outcome.acked().is_none()) else {
+            continue;
+        };
+        // An error before the end of the work may still have left the effect, which the store shows.
+        let left = story.count_after(seq).is_some_and(|(_, ledger)| {
+            !story.rows(ledger, failed.identity, failed.variant).is_empty()
+        });
+        if fault.at != At::AfterCommit && !(fault.at.is_point() && left) {
             continue;
         }
         let retried = story.attempts_of(failed.identity).find(|again| again.sent > seq);
@@ -35,7 +41,7 @@ fn error_after_commit(story: &Story<'_>) -> Ruling {
         let rows = story.all_rows(ledger, failed.identity).len();
         tally.check(rows <= 1, failed.identity, [failed.sent, seq, again.sent, counted], || {
             format!(
-                "`{}` ended as {outcome} after its commit, and its retries left {rows} effects",
+                "`{}` ended as {outcome} after its effect, and its retries left {rows} effects",
                 failed.call
             )
         });
