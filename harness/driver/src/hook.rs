@@ -87,8 +87,14 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// Lets a call go on whose caller has left, and waits until it took notice, so that what it does then is
 /// done before anything is counted. A server that leaves its evidence lying is given the whole time.
 pub(crate) async fn let_go(place: &Place, line: &Line, hook: &Hook) -> Result<(), DriveError> {
-    let Some(release) = &hook.release else { return Ok(()) };
-    signal::give(release, place, line).await?;
-    let _ = tokio::time::timeout(LEAVING, sight::gone(&hook.reached, place, line)).await;
+    let leaving = match (&hook.release, hook.holds) {
+        (Some(release), _) => {
+            signal::give(release, place, line).await?;
+            LEAVING
+        }
+        (None, Some(holds)) => holds.with_tolerance(),
+        (None, None) => return Ok(()),
+    };
+    let _ = tokio::time::timeout(leaving, sight::gone(&hook.reached, place, line)).await;
     Ok(())
 }

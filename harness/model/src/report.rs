@@ -113,6 +113,8 @@ pub enum Repeat {
     OneSame,
     /// One effect, and another answer or an error.
     OneDifferent,
+    /// One effect, and nobody ever saw the first answer.
+    OneUnseen,
     /// An effect for each call.
     Many,
     /// The store or the answers do not say.
@@ -302,6 +304,7 @@ fn repeat(run: &Run) -> Option<Repeat> {
         (1, Some(Outcome::Acked(one)), Some(Outcome::Acked(two))) if one.value == two.value => {
             Repeat::OneSame
         }
+        (1, Some(Outcome::Unknown { .. }), Some(Outcome::Acked(_))) => Repeat::OneUnseen,
         (1, ..) => Repeat::OneDifferent,
         _ => Repeat::Many,
     })

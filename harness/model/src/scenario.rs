@@ -76,6 +76,8 @@ pub struct Call {
     pub times: u16,
     /// Over how many workers those are spread, in turn.
     pub workers: u8,
+    /// Whether each of them is an intent of its own.
+    pub different: bool,
 }
 
 /// The part that a tool of the target plays in scenarios.
@@ -287,6 +289,7 @@ impl Call {
             until: Until::default(),
             times: 1,
             workers: 1,
+            different: false,
         }
     }
 }

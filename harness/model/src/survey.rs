@@ -86,7 +86,7 @@ fn at_hook(hook: &Hook) -> Vec<(Ability, &'static str)> {
     let mut found = Vec::new();
     if hook.arm.is_some() {
         found.push((Ability::Point(hook.point), "[[hook]] arm"));
-        found.extend(hook.release.is_some().then_some((Ability::Release(hook.point), "[[hook]] release")));
+        found.extend(hook.lets_go().then_some((Ability::Release(hook.point), "[[hook]] release")));
     }
     found.extend(hook.error.is_some().then_some((Ability::ErrorAt(hook.point), "[[hook]] error")));
     found

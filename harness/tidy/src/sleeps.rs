@@ -13,7 +13,10 @@ const ALLOWED: &[(&str, &str)] = &[
         "a process of another parent that is being killed announces its end to nobody",
     ),
     ("harness/driver/src/sight.rs", "a file that appears is the evidence, and files announce nothing"),
-    ("harness/driver/src/play/act.rs", "a declared window or lease has to go by, and nobody announces its end"),
+    (
+        "harness/driver/src/play/act.rs",
+        "a declared window or lease has to go by, and nobody announces its end",
+    ),
     ("harness/driver/src/process.rs", "a process that ends or stands still announces it to nobody here"),
     ("harness/driver/src/settle.rs", "the pause between retries is what the server asked for"),
 ];

@@ -30,9 +30,9 @@ fn error_after_commit(story: &Story<'_>) -> Ruling {
             continue;
         };
         // An error before the end of the work may still have left the effect, which the store shows.
-        let left = story.count_after(seq).is_some_and(|(_, ledger)| {
-            !story.rows(ledger, failed.identity, failed.variant).is_empty()
-        });
+        let left = story
+            .count_after(seq)
+            .is_some_and(|(_, ledger)| !story.rows(ledger, failed.identity, failed.variant).is_empty());
         if fault.at != At::AfterCommit && !(fault.at.is_point() && left) {
             continue;
         }

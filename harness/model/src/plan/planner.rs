@@ -71,10 +71,11 @@ impl<'a> Planner<'a> {
         Planner { facts, identities, intents, request_ids, keys: 0, labels: 0 }
     }
 
-    /// The same call by many callers, spread over the workers in turn.
+    /// One call by many callers, spread over the workers in turn: the same, or each with an intent of its own.
     fn crowd(&mut self, call: &Call) -> Vec<PlannedCall> {
         let one = |number: u16| Call {
             name: format!("{} {number}", call.name),
+            intent: if call.different { format!("{} {number}", call.intent) } else { call.intent.clone() },
             worker: ((number - 1) % u16::from(call.workers)) as u8 + 1,
             ..call.clone()
         };

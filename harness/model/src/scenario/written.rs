@@ -34,6 +34,7 @@ pub(super) struct WrittenStep {
     pub(super) tool: Option<Spanned<Part>>,
     pub(super) worker: Option<Spanned<u8>>,
     pub(super) workers: Option<Spanned<u8>>,
+    pub(super) different: Option<Spanned<bool>>,
     pub(super) connection: Option<Connection>,
     pub(super) key: Option<KeyForm>,
     pub(super) key_of: Option<Spanned<String>>,

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::limit::Limit;
 use super::signal::{Evidence, Signal};
 use crate::fault::{At, Do};
 
@@ -22,6 +23,9 @@ pub struct Hook {
     /// Given to let the call go on; without it the call can only be ended there.
     #[serde(default)]
     pub release: Option<Signal>,
+    /// Instead of a release: after so long a call that stands at the point goes on by itself.
+    #[serde(default)]
+    pub holds: Option<Limit>,
     /// Given when the call never came to the point, so that no later call runs into it; a file that armed
     /// the hook is removed without it.
     #[serde(default)]
@@ -33,9 +37,14 @@ impl Hook {
     pub fn signal(&self, deed: Do) -> Option<&Signal> {
         match deed {
             Do::Error => self.error.as_ref(),
-            Do::Hold | Do::Pause => self.arm.as_ref().filter(|_| self.release.is_some()),
+            Do::Hold | Do::Pause => self.arm.as_ref().filter(|_| self.lets_go()),
             _ => self.arm.as_ref(),
         }
+    }
+
+    /// Whether a call that stands at the point goes on again.
+    pub fn lets_go(&self) -> bool {
+        self.release.is_some() || self.holds.is_some()
     }
 
     /// Whether a process is started again for a call that is stopped here.

@@ -17,8 +17,13 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Exit, Failure> {
         }
     }
     for path in files {
-        if path.is_file() && is_target(&shelf::read(path)?) {
-            shelf::target(&path.display().to_string())?;
+        let name = path.display().to_string();
+        let is_target = match path.exists() {
+            true => path.is_file() && is_target(&shelf::read(path)?),
+            false => shelf::is_shipped(&name),
+        };
+        if is_target {
+            shelf::target(&name)?;
             targets += 1;
         } else {
             let found = shelf::scenarios_at(path)?.len();

@@ -119,6 +119,7 @@ fn words(repeat: Repeat) -> &'static str {
     match repeat {
         Repeat::OneSame => "one effect, the same answer",
         Repeat::OneDifferent => "one effect, another answer",
+        Repeat::OneUnseen => "one effect, and the first answer was never seen",
         Repeat::Many => "an effect for each call",
         Repeat::CouldNotTell => "could not tell",
     }

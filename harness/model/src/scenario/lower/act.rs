@@ -96,6 +96,7 @@ impl Reader<'_> {
             ("role", step.role.is_some()),
             ("tool", step.tool.is_some()),
             ("workers", step.workers.is_some()),
+            ("different", step.different.is_some()),
             ("connection", step.connection.is_some()),
             ("key", step.key.is_some()),
             ("key-of", step.key_of.is_some()),

@@ -20,6 +20,7 @@ impl Reader<'_> {
         }
         let whose = self.whose(&span, &step)?;
         let (times, workers) = self.crowd(&step)?;
+        let different = step.different.as_ref().is_some_and(|different| *different.get_ref());
         let name = step.call.expect("the caller matched on it");
         let Some(intent) = step.intent else {
             return Err(self.source.error(
@@ -67,6 +68,7 @@ impl Reader<'_> {
             until,
             times,
             workers,
+            different,
         })
     }
 
@@ -100,6 +102,10 @@ impl Reader<'_> {
     /// How many callers make this call at one time, and over how many workers they are spread.
     fn crowd(&self, step: &WrittenStep) -> Result<(u16, u8), InputError> {
         let Some(times) = &step.times else {
+            if let Some(different) = &step.different {
+                let message = "one call is one intent";
+                return Err(self.source.error(different.span(), message, "leave it out, or add `times = …`"));
+            }
             return match &step.workers {
                 Some(workers) => {
                     let message = "one call goes to one worker";

@@ -103,6 +103,10 @@ pub(super) fn hooks(source: Source<'_>, target: &Target) -> Result<(), InputErro
         for signal in [&hook.arm, &hook.error, &hook.release, &hook.disarm].into_iter().flatten() {
             possible(table, target, signal)?;
         }
+        if hook.release.is_some() && hook.holds.is_some() {
+            let message = "a call that goes on by itself needs no release";
+            return Err(table.error("holds", message, "write either `release` or `holds`"));
+        }
         for (name, signal) in [("release", &hook.release), ("disarm", &hook.disarm)] {
             if matches!(signal, Some(Signal::Env(_))) {
                 let message = "a process that runs is told nothing by its environment";
