@@ -12,6 +12,9 @@ use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
 /// More intents than this in one plan are a crowd.
 const CROWD: usize = 10;
 
+/// The points from the first write on, in the order in which a call passes them.
+const WRITING: [At; 3] = [At::BetweenWrites, At::BeforeCommit, At::AfterCommit];
+
 /// Another process answers, with nothing of the memory of the first.
 const RESTARTED: [&str; 1] = ["other process"];
 /// A kill is a restart in worse weather.
@@ -100,14 +103,14 @@ fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
     match fault.deed {
         // A call that is held overlaps with others; where it has begun to write it shows them what an error
         // would leave. One that is paused overlaps on a worker that is slow.
-        Do::Hold if matches!(fault.at, At::BetweenWrites | At::BeforeCommit | At::AfterCommit) => {
-            found.extend([at(Do::Error)]);
-        }
+        Do::Hold if WRITING.contains(&fault.at) => found.extend(errors(fault.at)),
         Do::Hold => {}
+        Do::Error => found.extend(errors(fault.at)),
         Do::Pause => add(found, &["overlap", "store locked", "pause"]),
         // A crash is an error after which nothing of the process is left.
         Do::Crash => {
-            found.extend([at(Do::Error), at(Do::Crash)]);
+            found.extend(errors(fault.at));
+            found.insert(at(Do::Crash));
             add(found, &KILLED);
         }
         deed => drop(found.insert(at(deed))),
@@ -120,6 +123,13 @@ fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
     if fault.deed == Do::Cut {
         add(found, if by_connection(plan) { &["new connection"] } else { &RESTARTED });
     }
+}
+
+/// An error at a point, and at each earlier one since the first write: the later, the more is left behind.
+fn errors(at: At) -> Vec<String> {
+    let place = WRITING.iter().position(|known| *known == at);
+    let until = place.map_or(vec![at], |place| WRITING[..=place].to_vec());
+    until.into_iter().map(|at| format!("{} {}", at.word(), Do::Error.word())).collect()
 }
 
 fn of_act(act: &Act, found: &mut BTreeSet<String>) {

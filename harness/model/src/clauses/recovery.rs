@@ -58,7 +58,12 @@ pub(super) static REISSUE: Clause = Clause {
     source: "edition 1 of the contract, group recovery; MCP 2026-07-28 changelog, item 9",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Connections],
-    presupposes: &["receipt.replay", "receipt.error-after-commit", "recovery.disconnect-is-not-undo"],
+    presupposes: &[
+        "receipt.replay",
+        "receipt.error-after-commit",
+        "contention.heals",
+        "recovery.disconnect-is-not-undo",
+    ],
     rule: reissue,
 };
 

@@ -84,7 +84,7 @@ pub(super) static NO_SILENT_REPEAT: Clause = Clause {
     source: "edition 1 of the contract, group retention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key],
-    presupposes: &["receipt.replay"],
+    presupposes: &["receipt.replay", "recovery.reissue"],
     rule: no_silent_repeat,
 };
 
