@@ -64,6 +64,7 @@ fn figures(target: &str, repeat: u32) -> Result<Figures, Failure> {
         runs: None,
         slots: campaign::slots(None),
         repeat,
+        controls: false,
     };
     let report = block_on(campaign.play())?.report;
     match report.figures {
