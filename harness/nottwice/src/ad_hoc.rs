@@ -86,16 +86,21 @@ fn has_null(value: &Value) -> bool {
     }
 }
 
+/// A name alone stands for the variable of our own environment, whose value is never written down.
 fn env(flags: &AdHoc) -> Result<BTreeMap<String, String>, Failure> {
     let pair = |text: &String| {
-        let (name, value) = text.split_once('=')?;
-        Some((name.to_owned(), value.to_owned()))
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, value.to_owned()),
+            None => (text.as_str(), format!("${{{text}}}")),
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (!name.is_empty() && name.chars().all(is_name)).then(|| (name.to_owned(), value))
     };
     flags
         .env
         .iter()
         .map(|text| {
-            let cure = "write `--env NAME=VALUE`";
+            let cure = "write `--env NAME=VALUE`, or `--env NAME` to pass on your own";
             pair(text).ok_or_else(|| Failure::usage(format!("`{text}` is no variable"), cure))
         })
         .collect()

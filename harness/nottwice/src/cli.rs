@@ -160,8 +160,9 @@ pub(crate) struct AdHoc {
     /// The query that counts effects, with columns id and label
     #[arg(long)]
     pub(crate) effects: Option<String>,
-    /// A variable of the server's environment, like "DB={state}/notes.db"
-    #[arg(long = "env", value_name = "NAME=VALUE")]
+    /// A variable of the server's environment, like "DB={state}/notes.db"; a name alone passes on your own,
+    /// whose value is not written down
+    #[arg(long = "env", value_name = "NAME[=VALUE]")]
     pub(crate) env: Vec<String>,
     /// The command that starts an MCP server over stdio
     #[arg(last = true, value_name = "COMMAND")]

@@ -33,7 +33,7 @@ fn a_target_in_flags_is_read_as_closely_as_one_in_a_file() {
         &["run", "--url", "http://127.0.0.1:1", "--tool", "POST /x", "--arguments", "{text: 1}"],
         &["run", "--url", "http://127.0.0.1:1"],
         &["run", "--tool", "create"],
-        &["run", "--tool", "create", "--env", "DB", "--", "my-server"],
+        &["run", "--tool", "create", "--env", "=DB", "--", "my-server"],
         &["run", "--tool", "create", "--sqlite", "notes.db", "--", "my-server"],
         &["run", "--tool", "create", "--key", "somewhere", "--", "my-server"],
         &["run", "--tool", "create", "--arguments", "{\"text\": \"{lable}\"}", "--", "my-server"],

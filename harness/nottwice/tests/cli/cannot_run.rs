@@ -107,6 +107,20 @@ fn a_query_without_its_columns_is_no_ground_for_an_accusation() {
     sound_server(&store("SELECT id FROM notes")).says("label");
 }
 
+/// A variable that is passed on is named in what is written, and never its value.
+#[test]
+fn a_variable_that_is_passed_on_has_to_be_set() {
+    let project = Project::new();
+    let words = ["run", "--tool", "create", "--env", "NOTTWICE_NOT_SET", "--", "my-server"];
+    let ended = project.run_words(&words).exits(5);
+    ended.says("needs the environment variable NOTTWICE_NOT_SET, which is not set");
+    let runs = std::fs::read_dir(project.path("reports/runs")).expect("there are records").flatten();
+    let target =
+        runs.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "toml"));
+    let written = std::fs::read_to_string(target.expect("the target is kept")).expect("it is text");
+    assert!(written.contains("${NOTTWICE_NOT_SET}"), "{written}");
+}
+
 #[test]
 fn a_tool_that_the_server_does_not_have_is_answered_with_its_tools() {
     let project = Project::new().with("server.py", servers::invents_success());
