@@ -145,3 +145,31 @@ fn a_folder_without_scenarios_is_no_success() {
     let ended = project.run("run reference-stdio --scenarios group");
     assert_ne!(ended.exit, 0, "{ended}");
 }
+
+#[test]
+fn crowds_and_parts_that_make_no_sense_are_shown() {
+    let again = |words: &str| format!("\n[[step]]\ncall = \"again\"\nintent = \"note\"\n{words}");
+    page(
+        "scenarios_with_a_wrong_crowd",
+        &[
+            ("a crowd of one", format!("{HEAD}{FIRST}times = 1\n")),
+            ("a crowd that is too large", format!("{HEAD}{FIRST}times = 300\n")),
+            (
+                "a crowd with a fault",
+                format!("{HEAD}{FIRST}times = 3\nfault = {{ at = \"reply\", do = \"drop\" }}\n"),
+            ),
+            ("a crowd on worker 2", format!("{HEAD}{FIRST}times = 3\nworker = 2\n")),
+            ("a crowd on no worker", format!("{HEAD}{FIRST}times = 3\nworkers = 0\n")),
+            ("one call on two workers", format!("{HEAD}{FIRST}workers = 2\n")),
+            ("one call that differs", format!("{HEAD}{FIRST}different = true\n")),
+            ("a part that there is not", format!("{HEAD}{FIRST}tool = \"loud\"\n")),
+            (
+                "other arguments of the quiet tool",
+                format!("{HEAD}{FIRST}tool = \"quiet\"\narguments = \"other\"\n"),
+            ),
+            ("another tool for one intent", format!("{HEAD}{FIRST}{}", again("tool = \"quiet\"\n"))),
+            ("another caller for one intent", format!("{HEAD}{FIRST}{}", again("role = \"other\"\n"))),
+            ("a crowd in an act", format!("{HEAD}{FIRST}\n[[step]]\nact = \"kill\"\nworkers = 2\n")),
+        ],
+    );
+}
