@@ -1,6 +1,6 @@
 //! One attempt: one request on the wire, with everything that the history says of it.
 
-use crate::fault::Fault;
+use crate::fault::{At, Do, Fault};
 use crate::history::Outcome;
 
 /// One request on the wire, with everything that the history says of it.
@@ -64,6 +64,14 @@ impl<'r> Attempt<'r> {
         let definite = self.ended.filter(|(_, outcome)| !matches!(outcome, Outcome::Unknown { .. }));
         let answered = self.replied.or(definite).map(|(seq, _)| seq);
         answered.or(self.exited).unwrap_or(usize::MAX)
+    }
+
+    /// Whether its process was killed on purpose before its result could be retained. A window that is counted
+    /// from completion has not begun with it.
+    pub fn cut_short(&self) -> bool {
+        let unfinished = |at| matches!(at, At::Begin | At::Claimed | At::BetweenWrites | At::BeforeCommit);
+        let killed = self.exited.is_some() && self.replied.is_none();
+        killed && self.fault.is_some_and(|fault| fault.deed == Do::Crash && unfinished(fault.at))
     }
 
     /// Whether both were under way at one time.

@@ -113,10 +113,13 @@ fn at_most_once(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for identity in 0..story.run.plan.identities.len() {
         let attempts: Vec<_> = story.attempts_of(identity).collect();
-        let [first, ..] = attempts.as_slice() else { continue };
+        if attempts.is_empty() {
+            continue;
+        }
         // Where a late retry runs as new by declaration, what it adds is another intent.
-        let renewed = story.run.plan.target.retention.after == After::New
-            && attempts.iter().any(|again| story.age(first, again) != Age::Inside);
+        let begun = attempts.iter().find(|attempt| !attempt.cut_short());
+        let late = |first: &&Attempt<'_>| attempts.iter().any(|again| story.age(first, again) != Age::Inside);
+        let renewed = story.run.plan.target.retention.after == After::New && begun.is_some_and(late);
         if renewed || attempts.iter().any(|attempt| !attempt.keyed) {
             continue;
         }

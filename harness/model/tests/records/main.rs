@@ -10,6 +10,7 @@ use nottwice_model::input::Source;
 use nottwice_model::ledger::{Ledger, Row};
 use nottwice_model::reply::Class;
 use nottwice_model::run::Run;
+use nottwice_model::target::After;
 use nottwice_model::{record, verdict};
 
 fn accepted(name: &str) -> Run {
@@ -67,6 +68,23 @@ fn a_second_row_in_the_end() {
             let mut row = ledger.effects[0].clone();
             row.id = "2".to_owned();
             row.label = label;
+            ledger.effects.push(row);
+        });
+    });
+}
+
+/// Where a late retry runs as new, the window is counted from an answer, and a crash in mid-work gave none.
+#[test]
+fn a_second_row_long_after_a_crash() {
+    offends("effect-crash-between-writes", "effect.at-most-once", |run| {
+        run.plan.target.retention.after = After::New;
+        let crashed = run.history.events.iter().position(|event| matches!(event.what, What::Exited { .. }));
+        for event in &mut run.history.events[crashed.expect("it was killed")..] {
+            event.at += 10_000_000_000;
+        }
+        edit::last_count(run, |ledger| {
+            let mut row = ledger.effects[0].clone();
+            row.id = "2".to_owned();
             ledger.effects.push(row);
         });
     });
