@@ -213,6 +213,11 @@ impl<'r> Story<'r> {
             .any(|other| other.sent != attempt.sent && other.sent < to && other.until() > from)
     }
 
+    /// Whether a worker started between two moments: what it does then is no attempt's doing.
+    pub fn started_between(&self, from: usize, to: usize) -> bool {
+        self.run.history.events[from..to].iter().any(|event| matches!(event.what, What::Started { .. }))
+    }
+
     /// Whether an attempt was ordinary, and nothing stood in its way.
     pub fn undisturbed(&self, attempt: &Attempt<'_>) -> bool {
         let Identity { place, variants, .. } = &self.run.plan.identities[attempt.identity];

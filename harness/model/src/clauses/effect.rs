@@ -220,6 +220,9 @@ fn exists(story: &Story<'_>, attempt: &Attempt<'_>, tally: &mut Tally) {
     };
     let rows = story.rows(ledger, attempt.identity, attempt.variant);
     let events = [attempt.sent, seq, counted];
+    if rows.is_empty() && story.started_between(attempt.sent, counted) {
+        return tally.untold("a worker started before the effects were counted, and may have taken one away");
+    }
     if rows.is_empty() {
         let what = format!("`{}` was told {outcome}, and the store has no such effect", attempt.call);
         return tally.broken(attempt.identity, events, what);

@@ -175,6 +175,19 @@ fn an_effect_that_the_restart_loses() {
     });
 }
 
+/// Uncounted until a worker has started, a missing effect may never have been, or been taken away since.
+#[test]
+fn an_effect_that_is_first_looked_for_after_a_start() {
+    let mut run = accepted("effect-killed-after-reply");
+    let events = &run.history.events;
+    let place = |wanted: fn(&What) -> bool| events.iter().position(|event| wanted(&event.what));
+    let acked = place(|what| matches!(what, What::Ended { .. })).expect("it was answered");
+    let restart = place(|what| matches!(what, What::Started { incarnation: 2, .. })).expect("it restarted");
+    run.history.events.drain(acked + 1..restart);
+    edit::first_count_after_restart(&mut run, |ledger| *ledger = Ledger::default());
+    assert!(matches!(ruling(&run, "effect.acknowledged-exists"), Ruling::CouldNotTell { .. }));
+}
+
 #[test]
 fn a_replay_of_nothing() {
     offends("effect-crash-between-writes", "effect.done-means-done", |run| {
