@@ -44,6 +44,10 @@ pub struct Attempt<'r> {
     pub revoked: bool,
     /// Its fault, if it has one.
     pub fault: Option<Fault>,
+    /// When its fault provably fired.
+    pub fired: Option<usize>,
+    /// When it was let go, where its fault made it stand.
+    pub released: Option<usize>,
     /// When its caller gave it up.
     pub abandoned: Option<usize>,
     /// The process that it went to; 0 where the harness did not start it.
@@ -72,6 +76,13 @@ impl<'r> Attempt<'r> {
         let unfinished = |at| matches!(at, At::Begin | At::Claimed | At::BetweenWrites | At::BeforeCommit);
         let killed = self.exited.is_some() && self.replied.is_none();
         killed && self.fault.is_some_and(|fault| fault.deed == Do::Crash && unfinished(fault.at))
+    }
+
+    /// When it stood inside the server, its work begun and not committed: from the proof of it to its release.
+    pub fn stood(&self) -> Option<(usize, usize)> {
+        let inside = |at| matches!(at, At::Claimed | At::BetweenWrites | At::BeforeCommit);
+        self.fault.filter(|fault| fault.deed == Do::Hold && inside(fault.at))?;
+        Some((self.fired?, self.released?))
     }
 
     /// Whether both were under way at one time.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ability::Ability;
 use crate::story::Story;
+use crate::target::Axis;
 
 /// One clause of the contract.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Clause {
     pub harm: Harm,
     /// What a target must be able to do before this can be asked.
     pub needs: &'static [Ability],
+    /// The axes along which honest servers differ in it, as the target stands on them.
+    pub policies: &'static [Axis],
     /// Clauses whose breaking in the same circumstance explains this one's.
     pub presupposes: &'static [&'static str],
     /// Finds its premise in a run and rules on it.

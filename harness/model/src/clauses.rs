@@ -5,9 +5,12 @@ mod contention;
 mod effect;
 mod fidelity;
 mod input;
+mod operation;
 mod outcome;
+mod race;
 mod receipt;
 mod recovery;
+mod refused;
 mod retained;
 mod retention;
 mod scope;
@@ -23,7 +26,7 @@ pub static ALL: &[&Clause] = &[
     &effect::AT_MOST_ONCE,
     &effect::ACKNOWLEDGED_EXISTS,
     &effect::DURABLE,
-    &effect::NONE_ON_REFUSAL,
+    &refused::NONE_ON_REFUSAL,
     &effect::DISTINCT_INTENTS,
     &effect::DONE_MEANS_DONE,
     &atomicity::ALL_OR_NOTHING,
@@ -41,12 +44,14 @@ pub static ALL: &[&Clause] = &[
     &retained::REFUSAL_NOT_FROZEN,
     &scope::PRINCIPAL,
     &scope::WORKSPACE,
+    &operation::OPERATION,
     &scope::SERVER_RESOLVED,
     &scope::AUTHORIZE_BEFORE_REPLAY,
     &scope::NO_LEAK,
     &contention::SINGLE_WINNER,
     &contention::NO_LOST_EFFECT,
-    &contention::LOSERS_TYPED,
+    &race::RACING_CONFLICT,
+    &race::LOSERS_TYPED,
     &contention::BUSY_RETRYABLE,
     &contention::HEALS,
     &recovery::RESOLVES,

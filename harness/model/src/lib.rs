@@ -15,6 +15,7 @@ pub mod history;
 pub mod input;
 pub mod ledger;
 pub mod plan;
+pub mod preset;
 pub mod record;
 pub mod repeat;
 pub mod reply;

@@ -109,6 +109,8 @@ impl<'r> Story<'r> {
                 attempt.ended = Some((seq, outcome));
                 attempt.ended_at = Some(at);
             }),
+            What::Fired { call, .. } => self.update(call, |attempt| attempt.fired = Some(seq)),
+            What::Released { call } => self.update(call, |attempt| attempt.released = Some(seq)),
             What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
             What::Access { revoked } => self.revoked = *revoked,
             What::Passed { limit: Bound::Retention, .. } => self.passed.push(seq),
@@ -172,6 +174,8 @@ impl<'r> Story<'r> {
             replied: None,
             ended: None,
             fault: planned.and_then(|call| call.fault),
+            fired: None,
+            released: None,
             abandoned: None,
             pid: *pid,
             exited: None,

@@ -6,6 +6,7 @@ mod claim;
 mod hook;
 mod key;
 mod limit;
+mod policy;
 mod signal;
 mod store;
 
@@ -22,11 +23,13 @@ pub use self::claim::{
 pub use self::hook::Hook;
 pub use self::key::{Key, KeyPlace};
 pub use self::limit::Limit;
+pub use self::policy::{Axis, Elsewhere, InFlight, Meanwhile, Rival};
 pub use self::signal::{Evidence, FileWrite, Route, Signal, ToolCall};
 pub use self::store::{Asked, Question, Store};
 use crate::clauses;
 use crate::fault::{At, Do};
 use crate::input::{InputError, Source};
+use crate::preset;
 use crate::scenario::{Arguments, Part, Place, Role};
 
 /// A target file, validated.
@@ -41,6 +44,9 @@ pub struct Target {
     /// The edition of the contract it is judged by.
     #[serde(default = "edition")]
     pub contract: String,
+    /// The presets whose rows stand where the file says nothing itself.
+    #[serde(default, rename = "preset", deserialize_with = "one_or_several")]
+    pub presets: Vec<String>,
     /// How its workers are started; absent when somebody else runs it.
     #[serde(default)]
     pub start: Option<Start>,
@@ -79,6 +85,9 @@ pub struct Target {
     /// How it recovers.
     #[serde(default)]
     pub recovery: Recovery,
+    /// What it answers while the original is at work.
+    #[serde(default)]
+    pub in_flight: InFlight,
     /// How long it keeps receipts.
     #[serde(default)]
     pub retention: Retention,
@@ -101,6 +110,20 @@ pub struct Target {
 
 fn edition() -> String {
     clauses::EDITION.to_owned()
+}
+
+/// A name, or a list of them.
+fn one_or_several<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected the name of a preset, or a list of names")]
+    enum Written {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::One(name) => vec![name],
+        Written::Several(names) => names,
+    })
 }
 
 /// How a worker is started. Placeholders: `{state}`, `{port}`, `{self}` (this program), `${ENV}`.
@@ -235,6 +258,9 @@ pub struct TargetFacts {
     pub name: String,
     /// Where its file is, so that a recorded run can be replayed.
     pub file: String,
+    /// The presets whose rows stand where its file says nothing itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub presets: Vec<String>,
     /// Over what it is reached.
     pub transport: Transport,
     /// How its effects are counted: the query, or the command.
@@ -243,6 +269,9 @@ pub struct TargetFacts {
     pub tools: BTreeMap<Part, Tool>,
     /// Where the key sits.
     pub key: Key,
+    /// What an identity is made of beside operation and key.
+    #[serde(default)]
+    pub scope: Scope,
     /// The scope column's value, by role and workspace.
     pub scopes: Vec<ScopeName>,
     /// What it promises.
@@ -251,6 +280,9 @@ pub struct TargetFacts {
     pub effect: Effect,
     /// How it recovers.
     pub recovery: Recovery,
+    /// What it answers while the original is at work.
+    #[serde(default)]
+    pub in_flight: InFlight,
     /// How long it keeps receipts.
     pub retention: Retention,
     /// How true a replay is to the first answer.
@@ -270,14 +302,17 @@ impl Target {
         TargetFacts {
             name: self.name.clone(),
             file: file.to_owned(),
+            presets: self.presets.clone(),
             counts: self.stores.iter().filter_map(Store::counts).collect(),
             transport: self.reach.transport,
             tools: self.tools.clone(),
             key: self.key.clone(),
+            scope: self.scope.clone(),
             scopes: self.scopes(),
             promise: self.promise.clone(),
             effect: self.effect.clone(),
             recovery: self.recovery.clone(),
+            in_flight: self.in_flight.clone(),
             retention: self.retention.clone(),
             replay: self.replay.clone(),
             limits: self.limits.clone(),
@@ -317,12 +352,19 @@ impl TargetFacts {
     }
 }
 
-/// Reads one target file.
+/// Reads one target file, with the rows of its presets.
 ///
 /// # Errors
 /// The first thing that does not fit: a word, a type, a placeholder, or a contradiction.
 pub fn parse(source: Source<'_>) -> Result<Target, InputError> {
-    let target: Target = source.parse()?;
+    let mut target: Target = source.parse()?;
+    if !target.presets.is_empty() {
+        // The file alone was read first, because only there a mistake has a place.
+        let rows = preset::applied(source, &target.presets)?;
+        target = rows.try_into().map_err(|error: toml::de::Error| {
+            source.error(0..0, error.message(), "leave the preset out, or the row that contradicts it")
+        })?;
+    }
     check::target(source, &target)?;
     Ok(target)
 }

@@ -27,9 +27,9 @@ pub(crate) enum Command {
         #[arg(value_enum, default_value = "scenarios")]
         what: Listed,
     },
-    /// Say what a clause, scenario, defect or exit code is about
+    /// Say what a clause, scenario, defect, preset or exit code is about
     Explain {
-        /// Its name
+        /// Its name; a preset is named like preset:ietf-07
         name: String,
     },
     /// Judge recorded runs again, without starting anything
@@ -85,6 +85,7 @@ pub(crate) enum Listed {
     Targets,
     Clauses,
     Defects,
+    Presets,
     Formats,
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, include_dir};
 use nottwice_driver::Setting;
 use nottwice_model::input::Source;
+use nottwice_model::preset::{self, Preset};
 use nottwice_model::record;
 use nottwice_model::run::Run;
 use nottwice_model::scenario::{self, Scenario};
@@ -71,6 +72,14 @@ pub fn targets() -> Vec<String> {
     let mut names: Vec<_> = files(&TARGETS).into_iter().map(|(name, _)| name).collect();
     names.sort();
     names
+}
+
+/// Every preset that a target can name.
+///
+/// # Errors
+/// A shipped preset does not parse, which a test rules out.
+pub fn presets() -> Result<Vec<Preset>, Failure> {
+    preset::all().map_err(|error| Failure::Harness(error.to_string()))
 }
 
 /// Reads a target: a file, or a shipped one by its name. `reference-http+DEFECT` is the reference server

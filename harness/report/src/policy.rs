@@ -19,6 +19,10 @@ pub fn lines(clause: &Clause, run: &Run, deciding: &[Attempt<'_>]) -> Vec<String
         Some(PromiseKind::None) => lines.push("[promise] kind = \"none\"".to_owned()),
         None => {}
     }
+    if !facts.presets.is_empty() {
+        lines.push(format!("preset = {}", json(&facts.presets)));
+    }
+    lines.extend(clause.policies.iter().map(|axis| axis.line(facts)));
     for need in clause.needs {
         lines.extend(claim(facts, *need));
     }

@@ -10,7 +10,7 @@ use crate::tree::SourceFile;
 
 /// Names of the lists whose `mod` lines [`rewritten`] keeps.
 pub const PLURALS: &[&str] =
-    &["clauses", "commands", "defects", "faults", "formats", "oracles", "transports"];
+    &["clauses", "commands", "defects", "dialects", "faults", "formats", "oracles", "transports"];
 
 const UPDATE: &str = "UPDATE=1 cargo test -p nottwice-tidy";
 

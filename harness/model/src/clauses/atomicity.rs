@@ -17,6 +17,7 @@ pub(super) static ALL_OR_NOTHING: Clause = Clause {
     source: "edition 1 of the contract, group effect",
     harm: Harm::Lost,
     needs: &[Ability::Key, Ability::Count, Ability::Receipts],
+    policies: &[],
     presupposes: &[
         "receipt.replay",
         "receipt.binding",
@@ -86,6 +87,7 @@ pub(super) static ATOMIC: Clause = Clause {
     source: "edition 1 of the contract, group effect",
     harm: Harm::Shape,
     needs: &[Ability::Key, Ability::Restart, Ability::Count, Ability::Receipts],
+    policies: &[],
     presupposes: &[
         "effect.all-or-nothing",
         "effect.at-most-once",

@@ -7,7 +7,7 @@ use crate::attempt::Attempt;
 use crate::clause::{Clause, Harm, Level, Ruling, Tally};
 use crate::history::{Outcome, Why};
 use crate::reply::Class;
-use crate::story::{Age, OWN_LAG, Story};
+use crate::story::{OWN_LAG, Story};
 
 /// Concurrent attempts of one intent give one effect, and every success names it.
 pub(super) static SINGLE_WINNER: Clause = Clause {
@@ -20,6 +20,7 @@ pub(super) static SINGLE_WINNER: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Count],
+    policies: &[],
     presupposes: &["receipt.replay", "recovery.reissue", "recovery.zombie-fenced", "recovery.slow-owner"],
     rule: single_winner,
 };
@@ -73,6 +74,7 @@ pub(super) static NO_LOST_EFFECT: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::Lost,
     needs: &[Ability::Count],
+    policies: &[],
     presupposes: &[],
     rule: no_lost_effect,
 };
@@ -97,47 +99,6 @@ fn no_lost_effect(story: &Story<'_>) -> Ruling {
     tally.ruling("no two intents overlapped")
 }
 
-/// A caller that loses a race is told so in a typed way.
-pub(super) static LOSERS_TYPED: Clause = Clause {
-    id: "contention.losers-typed",
-    level: Level::Must,
-    statement: "a caller that loses a race gets a replay, a handle, in-progress, busy or a conflict",
-    why: "an internal error tells the loser neither that the work is done nor that it may retry",
-    shortest: "call stands; same call → internal error",
-    cure: "catch the unique-key or lock error of the store and answer in-progress, or wait and replay",
-    source: "edition 1 of the contract, group contention",
-    harm: Harm::WrongClass,
-    needs: &[Ability::Key],
-    presupposes: &["contention.single-winner", "contention.busy-retryable", "outcome.actionable"],
-    rule: losers_typed,
-};
-
-fn losers_typed(story: &Story<'_>) -> Ruling {
-    let mut tally = Tally::default();
-    for loser in story.attempts.iter().filter(|attempt| attempt.keyed && attempt.fault.is_none()) {
-        let winner = story.attempts_of(loser.identity).find(|winner| {
-            winner.sent < loser.sent && winner.until() > loser.sent && winner.replied.is_some()
-        });
-        let (Some(winner), Some((seq, outcome))) = (winner, loser.ended) else { continue };
-        let typed = match outcome {
-            Outcome::Acked(_) | Outcome::Pending => true,
-            // So old a winner may have lost its receipt by its declared policy.
-            Outcome::Refused { class: Class::Expired, .. } if story.age(winner, loser) != Age::Inside => {
-                continue;
-            }
-            Outcome::Refused { class, .. } => {
-                matches!(class, Class::InProgress | Class::Busy | Class::Conflict)
-            }
-            Outcome::Unknown { why: Why::TimedOut } => continue,
-            Outcome::Unknown { why } => !matches!(why, Why::Unclassified | Why::NoReply | Why::Unreadable),
-        };
-        tally.check(typed, loser.identity, [winner.sent, loser.sent, seq], || {
-            format!("`{}` came while `{}` was at work, and ended as {outcome}", loser.call, winner.call)
-        });
-    }
-    tally.ruling("no call came while another of its intent was at work")
-}
-
 /// A call that waits on a held lock is answered busy in time, or goes through.
 pub(super) static BUSY_RETRYABLE: Clause = Clause {
     id: "contention.busy-retryable",
@@ -149,6 +110,7 @@ pub(super) static BUSY_RETRYABLE: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::WrongClass,
     needs: &[Ability::Lock, Ability::LockTimeout],
+    policies: &[],
     presupposes: &["effect.acknowledged-exists"],
     rule: busy_retryable,
 };
@@ -198,6 +160,7 @@ pub(super) static HEALS: Clause = Clause {
     source: "edition 1 of the contract, group contention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Lock, Ability::Count],
+    policies: &[],
     presupposes: &["receipt.transient-not-frozen", "receipt.replay", "contention.busy-retryable"],
     rule: heals,
 };

@@ -23,6 +23,7 @@ pub(super) static FAITHFUL: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Lost,
     needs: &[Ability::Key],
+    policies: &[],
     presupposes: &[
         "receipt.replay",
         "receipt.binding",
@@ -85,6 +86,7 @@ pub(super) static DISCRIMINATING: Clause = Clause {
     source: "edition 1 of the contract, group receipt and \"Playing argument changes\"",
     harm: Harm::Lost,
     needs: &[Ability::Key, Ability::Change(Arguments::Detail)],
+    policies: &[],
     presupposes: &["receipt.conflict", "receipt.replay"],
     rule: discriminating,
 };

@@ -18,6 +18,7 @@ pub(super) static KEY_REQUIRED: Clause = Clause {
     source: "edition 1 of the contract, group input; draft-ietf-httpapi-idempotency-key-header-07 §2.7",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::KeyRequired],
+    policies: &[],
     presupposes: &[],
     rule: key_required,
 };
@@ -62,6 +63,7 @@ pub(super) static ARGUMENTS_CHECKED: Clause = Clause {
     source: "edition 1 of the contract, group input",
     harm: Harm::WrongClass,
     needs: &[Ability::Change(Arguments::Forbidden), Ability::Count],
+    policies: &[],
     presupposes: &[],
     rule: arguments_checked,
 };

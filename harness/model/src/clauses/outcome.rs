@@ -20,6 +20,7 @@ pub(super) static REPLAYED_MARKED: Clause = Clause {
     source: "edition 1 of the contract, group outcome",
     harm: Harm::Shape,
     needs: &[Ability::Key, Ability::ReplayMarker, Ability::ResultId],
+    policies: &[],
     presupposes: &[
         "receipt.replay",
         "receipt.survives-restart",
@@ -65,6 +66,7 @@ pub(super) static ACTIONABLE: Clause = Clause {
     source: "edition 1 of the contract, group outcome",
     harm: Harm::WrongClass,
     needs: &[Ability::Key],
+    policies: &[],
     presupposes: &["receipt.conflict", "input.key-required", "input.arguments-checked"],
     rule: actionable,
 };
@@ -130,6 +132,7 @@ pub(super) static RETRYABLE_TRUTHFUL: Clause = Clause {
     source: "edition 1 of the contract, group outcome",
     harm: Harm::WrongClass,
     needs: &[Ability::Retryable],
+    policies: &[],
     presupposes: &["receipt.conflict"],
     rule: retryable_truthful,
 };
@@ -165,6 +168,7 @@ pub(super) static OPERATION_ID_STABLE: Clause = Clause {
     source: "edition 1 of the contract, group outcome",
     harm: Harm::Shape,
     needs: &[Ability::Key, Ability::OperationId],
+    policies: &[],
     presupposes: &[
         "receipt.replay",
         "receipt.survives-restart",
@@ -214,6 +218,7 @@ pub(super) static SCHEMA_VALID: Clause = Clause {
     source: "edition 1 of the contract, group outcome; MCP 2026-07-28, tools, output schema",
     harm: Harm::Shape,
     needs: &[Ability::OutputSchema],
+    policies: &[],
     presupposes: &[],
     rule: schema_valid,
 };

@@ -20,6 +20,7 @@ pub(super) static REPLAY: Clause = Clause {
     source: "edition 1 of the contract, group receipt; draft-ietf-httpapi-idempotency-key-header-07 §2.6",
     harm: Harm::Duplicate,
     needs: &[Ability::Key],
+    policies: &[],
     presupposes: &["effect.none-on-refusal", "effect.done-means-done"],
     rule: replay,
 };
@@ -41,6 +42,7 @@ pub(super) static ANY_RESULT: Clause = Clause {
     source: "edition 1 of the contract, group receipt; RFC 9110 §15.3.5 (204 has no content)",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Count, Ability::Tool(Part::Quiet)],
+    policies: &[],
     presupposes: &["receipt.replay", "effect.none-on-refusal", "effect.done-means-done"],
     rule: any_result,
 };
@@ -62,6 +64,7 @@ pub(super) static SURVIVES_RESTART: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Restart],
+    policies: &[],
     presupposes: &["receipt.replay", "recovery.reissue", "effect.acknowledged-exists", "effect.durable"],
     rule: survives_restart,
 };
@@ -83,6 +86,7 @@ pub(super) static BINDING: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Stuck,
     needs: &[Ability::Key, Ability::Change(Arguments::Other)],
+    policies: &[],
     presupposes: &["receipt.replay"],
     rule: binding,
 };
@@ -104,6 +108,7 @@ pub(super) static CONFLICT: Clause = Clause {
     source: "edition 1 of the contract, group receipt; draft-ietf-httpapi-idempotency-key-header-07 §2.7",
     harm: Harm::Lost,
     needs: &[Ability::Key, Ability::Change(Arguments::Other)],
+    policies: &[],
     presupposes: &["receipt.replay", "receipt.survives-restart", "effect.acknowledged-exists"],
     rule: conflict,
 };
@@ -157,6 +162,7 @@ pub(super) static INCIDENTAL_IGNORED: Clause = Clause {
     source: "edition 1 of the contract, group receipt; MCP 2026-07-28, request ids",
     harm: Harm::Lost,
     needs: &[Ability::Key],
+    policies: &[],
     presupposes: &["effect.distinct-intents"],
     rule: incidental_ignored,
 };

@@ -18,6 +18,7 @@ pub(super) static RESOLVES: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Stuck,
     needs: &[Ability::Key],
+    policies: &[],
     presupposes: &["recovery.graceful-stop", "receipt.transient-not-frozen"],
     rule: resolves,
 };
@@ -58,6 +59,7 @@ pub(super) static REISSUE: Clause = Clause {
     source: "edition 1 of the contract, group recovery; MCP 2026-07-28 changelog, item 9",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Connections],
+    policies: &[],
     presupposes: &[
         "receipt.replay",
         "receipt.error-after-commit",
@@ -84,6 +86,7 @@ pub(super) static OTHER_WORKER: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Workers(2)],
+    policies: &[],
     presupposes: &["receipt.replay", "recovery.reissue", "receipt.survives-restart"],
     rule: other_worker,
 };
@@ -105,6 +108,7 @@ pub(super) static GRACEFUL_STOP: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Stuck,
     needs: &[Ability::Key, Ability::Restart, Ability::Count],
+    policies: &[],
     presupposes: &["receipt.survives-restart"],
     rule: graceful_stop,
 };
@@ -150,6 +154,7 @@ pub(super) static ZOMBIE_FENCED: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Workers(2), Ability::Lease, Ability::Count],
+    policies: &[],
     presupposes: &["recovery.other-worker", "recovery.slow-owner", "receipt.replay"],
     rule: zombie_fenced,
 };
@@ -190,6 +195,7 @@ pub(super) static SLOW_OWNER: Clause = Clause {
     source: "edition 1 of the contract, group recovery",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Lease, Ability::Count],
+    policies: &[],
     presupposes: &["receipt.replay", "recovery.reissue", "retention.window"],
     rule: slow_owner,
 };
@@ -236,6 +242,7 @@ pub(super) static DISCONNECT_IS_NOT_UNDO: Clause = Clause {
     source: "edition 1 of the contract, group recovery; MCP 2026-07-28 reads a closed stream as a cancel",
     harm: Harm::Lost,
     needs: &[Ability::Count],
+    policies: &[],
     presupposes: &[],
     rule: disconnect_is_not_undo,
 };

@@ -18,6 +18,7 @@ pub(super) static ERROR_AFTER_COMMIT: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Count],
+    policies: &[],
     presupposes: &["effect.none-on-refusal", "receipt.replay"],
     rule: error_after_commit,
 };
@@ -60,6 +61,7 @@ pub(super) static TRANSIENT_NOT_FROZEN: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Stuck,
     needs: &[Ability::Key, Ability::Lock],
+    policies: &[],
     presupposes: &[],
     rule: transient_not_frozen,
 };
@@ -90,6 +92,7 @@ pub(super) static REFUSAL_NOT_FROZEN: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Stuck,
     needs: &[Ability::Key, Ability::Access],
+    policies: &[],
     presupposes: &[],
     rule: refusal_not_frozen,
 };

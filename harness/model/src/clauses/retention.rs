@@ -19,6 +19,7 @@ pub(super) static WINDOW: Clause = Clause {
     source: "edition 1 of the contract, group retention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Retention],
+    policies: &[],
     presupposes: &["receipt.replay"],
     rule: window,
 };
@@ -40,6 +41,7 @@ pub(super) static LATE_ARRIVAL: Clause = Clause {
     source: "edition 1 of the contract, group retention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key, Ability::Retention],
+    policies: &[],
     presupposes: &["receipt.replay", "retention.window"],
     rule: late_arrival,
 };
@@ -84,6 +86,7 @@ pub(super) static NO_SILENT_REPEAT: Clause = Clause {
     source: "edition 1 of the contract, group retention",
     harm: Harm::Duplicate,
     needs: &[Ability::Key],
+    policies: &[],
     presupposes: &["receipt.replay", "recovery.reissue"],
     rule: no_silent_repeat,
 };

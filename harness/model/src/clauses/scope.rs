@@ -17,6 +17,7 @@ pub(super) static PRINCIPAL: Clause = Clause {
     source: "edition 1 of the contract, group scope",
     harm: Harm::Leak,
     needs: &[Ability::Key, Ability::Principals(2)],
+    policies: &[],
     presupposes: &["receipt.incidental-ignored"],
     rule: principal,
 };
@@ -69,6 +70,7 @@ pub(super) static WORKSPACE: Clause = Clause {
     source: "edition 1 of the contract, group scope",
     harm: Harm::Leak,
     needs: &[Ability::Key, Ability::Workspace(Place::Second)],
+    policies: &[],
     presupposes: &["receipt.incidental-ignored"],
     rule: workspace,
 };
@@ -110,6 +112,7 @@ pub(super) static SERVER_RESOLVED: Clause = Clause {
     source: "edition 1 of the contract, group scope",
     harm: Harm::Leak,
     needs: &[Ability::Workspace(Place::Foreign), Ability::Count],
+    policies: &[],
     presupposes: &[],
     rule: server_resolved,
 };
@@ -165,6 +168,7 @@ pub(super) static AUTHORIZE_BEFORE_REPLAY: Clause = Clause {
     source: "edition 1 of the contract, group scope",
     harm: Harm::Leak,
     needs: &[Ability::Key, Ability::Access],
+    policies: &[],
     presupposes: &[],
     rule: authorize_before_replay,
 };
@@ -200,6 +204,7 @@ pub(super) static NO_LEAK: Clause = Clause {
     source: "edition 1 of the contract, group scope",
     harm: Harm::Leak,
     needs: &[Ability::Key, Ability::Principals(2)],
+    policies: &[],
     presupposes: &["scope.principal", "effect.performed", "effect.none-on-refusal"],
     rule: no_leak,
 };

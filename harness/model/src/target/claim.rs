@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::limit::Limit;
+use super::policy::Elsewhere;
 use crate::reply::Rule;
 
 /// What an identity is made of beside operation and key.
@@ -12,11 +13,14 @@ pub struct Scope {
     /// The parts that the server resolves from the caller.
     #[serde(default = "principal_part")]
     pub parts: Vec<ScopePart>,
+    /// What a key means under another operation.
+    #[serde(default)]
+    pub operation: Elsewhere,
 }
 
 impl Default for Scope {
     fn default() -> Scope {
-        Scope { parts: principal_part() }
+        Scope { parts: principal_part(), operation: Elsewhere::default() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `nottwice explain`: what a clause, scenario, defect or exit code is about, each in one fixed form.
+//! `nottwice explain`: what a clause, scenario, defect, preset or exit code is about, each in one fixed form.
 
 use nottwice_model::clause::Clause;
 use nottwice_model::report::Exit;
@@ -19,6 +19,9 @@ const EXITS: [(Exit, &str); 7] = [
     (Exit::Interrupted, "interrupted; what was played is recorded"),
 ];
 
+/// Before the name of a preset, since some have the names of what they are like.
+const PRESET: &str = "preset:";
+
 pub(super) fn explain(name: &str) -> Result<Exit, Failure> {
     let scenarios = shelf::scenarios()?;
     let text = if let Some(clause) = clauses::find(name) {
@@ -27,12 +30,14 @@ pub(super) fn explain(name: &str) -> Result<Exit, Failure> {
         of_scenario(scenario)
     } else if let Some(defect) = nottwice_fixtures::defects().iter().find(|defect| defect.name == name) {
         of_defect(defect, &scenarios)
+    } else if let Some(name) = name.strip_prefix(PRESET) {
+        of_preset(name)?
     } else if let Some((exit, text)) = EXITS.iter().find(|(exit, _)| (*exit as i32).to_string() == name) {
         format!("exit code {}: {text}\n", *exit as i32)
     } else {
         return Err(Failure::usage(
-            format!("`{name}` is no clause, scenario, defect or exit code"),
-            "`nottwice list clauses`, `list scenarios` and `list defects` show the names",
+            format!("`{name}` is no clause, scenario, defect, preset or exit code"),
+            "`nottwice list clauses`, `list scenarios`, `list defects` and `list presets` show the names",
         ));
     };
     print(&text)?;
@@ -65,6 +70,10 @@ fn of_clause(clause: &Clause, scenarios: &[Scenario]) -> String {
             ("the shortest history that breaks it", clause.shortest.to_owned()),
             ("how servers usually keep it", clause.cure.to_owned()),
             ("what it needs of a target", lines(clause.needs)),
+            (
+                "by what of a target it is judged",
+                clause.policies.iter().map(|axis| format!("{axis}\n")).collect(),
+            ),
             ("whose breaking explains it", clause.presupposes.join("\n")),
             ("scenarios made for it", made_for.map(|s| s.name.clone()).collect::<Vec<_>>().join("\n")),
             ("defects that break it", broken_by.into_iter().collect::<Vec<_>>().join("\n")),
@@ -103,6 +112,25 @@ fn of_defect(defect: &nottwice_fixtures::Defect, scenarios: &[Scenario]) -> Stri
             ("see it fail", format!("nottwice demo {}", defect.name)),
         ],
     )
+}
+
+fn of_preset(name: &str) -> Result<String, Failure> {
+    let presets = shelf::presets()?;
+    let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
+        let names: Vec<_> = presets.iter().map(|preset| preset.name).collect();
+        let message = format!("there is no preset `{name}`");
+        return Err(Failure::usage(message, format!("one of: {}", names.join(", "))));
+    };
+    let rows = preset.text.find("\n[").map_or("", |at| preset.text[at..].trim());
+    Ok(page(
+        &format!("{PRESET}{name}"),
+        &[
+            ("whose rows these are", preset.summary.clone()),
+            ("how a target takes them", format!("preset = \"{name}\"")),
+            ("the rows, each of which the target may say otherwise", rows.to_owned()),
+            ("where they come from", preset.source.clone()),
+        ],
+    ))
 }
 
 fn lines<'a>(abilities: impl IntoIterator<Item = &'a nottwice_model::ability::Ability>) -> String {

@@ -25,6 +25,9 @@ pub(super) fn list(what: Listed) -> Result<Exit, Failure> {
             .iter()
             .map(|defect| (defect.name.to_owned(), defect.summary.to_owned()))
             .collect(),
+        Listed::Presets => {
+            shelf::presets()?.into_iter().map(|preset| (preset.name.to_owned(), preset.summary)).collect()
+        }
         Listed::Formats => nottwice_report::formats::ALL
             .iter()
             .map(|format| (format.name().to_owned(), format.summary().to_owned()))

@@ -37,6 +37,12 @@ fn a_word_that_does_not_fit_is_shown_in_its_line() {
             ("a key at no place", format!("{START}{STDIO}{TOOL}\n[key]\nat = \"argument:/key\"\n")),
             ("a time without its unit", format!("{START}ready_within = \"10\"\n{STDIO}{TOOL}")),
             ("another edition", format!("contract = \"9\"\n{START}{STDIO}{TOOL}")),
+            ("a preset that there is not", format!("preset = \"ietf\"\n{START}{STDIO}{TOOL}")),
+            ("a preset of the wrong type", format!("preset = 7\n{START}{STDIO}{TOOL}")),
+            (
+                "a policy that there is not",
+                format!("{START}{STDIO}{TOOL}\n[in_flight]\npolicy = \"queue\"\n"),
+            ),
             ("a store without a query", format!("{START}{STDIO}{TOOL}{store}")),
         ],
     );

@@ -6,6 +6,7 @@ mod bad_scenarios;
 mod bad_targets;
 mod beside;
 mod cannot_run;
+mod dialects;
 mod eras;
 mod exits;
 mod hostile;

@@ -70,6 +70,7 @@ fn lists_show_what_is_shipped() {
     assert_eq!(listed("targets"), shipped("fixtures/targets"));
     assert!(listed("clauses").contains(&"effect.at-most-once".to_owned()));
     assert!(listed("defects").contains(&"ignores-the-key".to_owned()));
+    assert_eq!(listed("presets"), shipped("presets"));
     assert_eq!(listed("formats")[..2], ["human", "json"]);
 }
 
@@ -84,6 +85,10 @@ fn every_listed_name_is_explained() {
             assert!(first == name || first.starts_with(&format!("{name} (")), "{ended}");
             assert!(ended.stdout.lines().count() > 6, "{name} is hardly explained\n{ended}");
         }
+    }
+    for name in listed("presets") {
+        let ended = project.run(&format!("explain preset:{name}")).exits(0);
+        ended.says(&format!("preset:{name}")).says("where they come from");
     }
     for exit in ["0", "1", "2", "3", "4", "5", "130"] {
         project.run(&format!("explain {exit}")).exits(0).says(&format!("exit code {exit}: "));
