@@ -5,6 +5,7 @@ mod act;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nottwice_model::fault::{At, Do, Fault};
 use nottwice_model::history::{CountedFrom, Outcome, What};
@@ -314,9 +315,33 @@ impl Player {
         Ok(())
     }
 
+    /// Waits until what has been done must be at the store, where the target says that it may be late. False
+    /// while the server cannot bring it there: then the store would be found short of it.
+    async fn delivered(&self) -> bool {
+        let Some(visible) = self.plan.target.effect.visible else { return true };
+        let free = self.lock.is_none() && self.recorder.paused().is_empty();
+        if !(free && self.fleet.all_alive().await) {
+            return false;
+        }
+        self.linger(visible.with_tolerance()).await;
+        true
+    }
+
+    /// Lets time pass, while others may use the slot.
+    pub(crate) async fn linger(&self, time: Duration) {
+        let wait = tokio::time::sleep(time);
+        match &self.slot {
+            Some(slot) => slot.lend(wait).await,
+            None => wait.await,
+        }
+    }
+
     /// Counts the stores, from a copy if nothing of the server runs. Where the server is asked itself, only
     /// while nothing is under way.
     pub(crate) async fn count(&mut self) -> Result<(), DriveError> {
+        if !self.delivered().await {
+            return Ok(());
+        }
         let Some(askers) = self.askers().await? else { return Ok(()) };
         let from = match self.fleet.any_alive().await {
             true if askers.is_empty() => CountedFrom::Running,

@@ -20,7 +20,9 @@ pub(crate) fn shares(plan: &Plan) -> bool {
     let told_apart =
         [Ability::Restart, Ability::Key, Ability::Count].iter().all(|a| abilities.contains_key(a))
             && plan.target.tools.values().all(|tool| tool.arguments.to_string().contains(LABEL));
-    told_apart && plan.steps.iter().all(|step| spares_the_server(step, plan.target.transport))
+    // What is on its way may arrive in somebody else's turn.
+    let at_once = plan.target.effect.visible.is_none();
+    told_apart && at_once && plan.steps.iter().all(|step| spares_the_server(step, plan.target.transport))
 }
 
 fn spares_the_server(step: &PlannedStep, transport: Transport) -> bool {

@@ -26,6 +26,10 @@ pub(crate) fn of(plan: &Plan) -> Duration {
         let known = waits.entry(limit).or_default();
         *known = long.max(*known);
     };
+    if let Some(visible) = facts.effect.visible {
+        let counts = plan.steps.len() + plan.identities.len() + 1;
+        wait("visible", Some(visible), counts as f64);
+    }
     for step in &plan.steps {
         match step {
             PlannedStep::Act(Act::Pass { limit: Bound::Retention, to }) => {

@@ -14,8 +14,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
     ("harness/driver/src/sight.rs", "a file that appears is the evidence, and files announce nothing"),
     (
-        "harness/driver/src/play/act.rs",
-        "a declared window or lease has to go by, and nobody announces its end",
+        "harness/driver/src/play.rs",
+        "a declared window, lease or delay has to go by, and nobody announces its end",
     ),
     ("harness/driver/src/process.rs", "a process that ends or stands still announces it to nobody here"),
     ("harness/driver/src/settle.rs", "the pause between retries is what the server asked for"),

@@ -141,6 +141,17 @@ impl Fleet {
         false
     }
 
+    /// Whether every worker that ever ran still does, so that what it owes the store is on its way.
+    pub(crate) async fn all_alive(&self) -> bool {
+        for seat in self.starts.keys() {
+            match self.workers.get(seat) {
+                Some(worker) if worker.is_alive().await => {}
+                _ => return false,
+            }
+        }
+        self.stopping.is_empty()
+    }
+
     /// Ends everything.
     pub(crate) async fn end(&mut self) {
         for link in std::mem::take(&mut self.links).into_values().flatten() {

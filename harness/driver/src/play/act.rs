@@ -58,11 +58,7 @@ impl Player {
         };
         let Some(bound) = bound.map(Limit::duration) else { return };
         let until = bound.mul_f64(waiting::part(to));
-        let wait = tokio::time::sleep(until.saturating_sub(since));
-        match &self.slot {
-            Some(slot) => slot.lend(wait).await,
-            None => wait.await,
-        }
+        self.linger(until.saturating_sub(since)).await;
         self.recorder.add(What::Passed { limit, to });
     }
 

@@ -123,5 +123,5 @@ fn atomic(story: &Story<'_>) -> Ruling {
             format!("the worker was killed during `{}`, and left {left}", first.call)
         });
     }
-    tally.ruling("no worker was killed during a call")
+    tally.ruling("no worker was killed during a call and its store counted before the next start")
 }

@@ -85,6 +85,11 @@ pub struct Effect {
     /// Whether equal arguments are one effect by nature, whatever the key.
     #[serde(default)]
     pub natural_key: bool,
+    /// How long after a reply, or after a start, its effect may still be on its way to the store: an outbox, a
+    /// read replica. Absent, an effect is there before the reply. Every count then waits for so long, and none
+    /// is made while the server cannot deliver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible: Option<Limit>,
 }
 
 /// How a target recovers.

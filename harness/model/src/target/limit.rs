@@ -45,8 +45,10 @@ impl Limit {
 
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (unit, size) =
-            UNITS.iter().rev().find(|(_, size)| self.0.is_multiple_of(*size)).unwrap_or(&UNITS[0]);
+        // Zero is a multiple of every unit; as a bound it is written in seconds.
+        let fits =
+            |unit: &&(&str, u64)| if self.0 == 0 { unit.0 == "s" } else { self.0.is_multiple_of(unit.1) };
+        let (unit, size) = UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0]);
         write!(f, "{}{unit}", self.0 / size)
     }
 }

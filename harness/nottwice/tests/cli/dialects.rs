@@ -38,6 +38,30 @@ fn one_that_runs_anew_after_expiry() {
     keeps_everything("dialect-runs-anew-after-expiry");
 }
 
+#[test]
+fn one_whose_effects_come_later() {
+    keeps_everything("dialect-writes-later");
+}
+
+/// What is on its way to the store is neither missing nor forgotten.
+#[test]
+fn when_an_effect_is_visible_is_checked() {
+    let text = shipped("dialect-writes-later");
+    let said = "[effect]\nvisible = \"150ms\"\n";
+    assert!(text.contains(said));
+    let project = Project::new().with("mine.toml", text.replace(said, ""));
+    let ended = project.run("run mine.toml receipt/plain-retry").exits(1);
+    ended.says("VIOLATED effect.acknowledged-exists");
+}
+
+/// What arrives after everybody has been answered is waited for, where it may be late.
+#[test]
+fn a_second_effect_that_comes_late_is_counted() {
+    let project = Project::new();
+    let ended = project.run("run dialect-writes-later+sends-what-it-replays effect/lost-reply").exits(1);
+    ended.says("left 3 effects");
+}
+
 /// The reference says nothing of it in its own file, and waits for its store.
 fn under(policy: &str) -> String {
     format!("[in_flight]\n{policy}\n\n[retention]\n")
