@@ -1,16 +1,16 @@
 //! One caller's attempt: one request on the wire, and whatever its fault does to it.
 
 mod point;
+mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use nottwice_model::fault::{At, Do, Fault};
+use nottwice_model::fault::{At, Fault};
 use nottwice_model::history::{Outcome, What, Why};
 use nottwice_model::plan::{Plan, PlannedCall};
 use nottwice_model::reply::{self, Class};
 use nottwice_model::target::{Credential, Era, KeyPlace, Transport};
-use serde_json::json;
 use tokio::sync::{Notify, watch};
 
 use crate::connect::Line;
@@ -18,7 +18,7 @@ use crate::error::DriveError;
 use crate::mcp;
 use crate::place::Place;
 use crate::recorder::Recorder;
-use crate::transport::{Lost, Reply, Request};
+use crate::transport::{Later, Lost, Reply, Request};
 
 /// Which attempt this is.
 #[derive(Debug, Clone)]
@@ -54,11 +54,14 @@ pub(crate) struct Signals {
     pub(crate) reached: watch::Sender<bool>,
     /// Lets a held call go on.
     pub(crate) release: Notify,
+    /// Whether the caller has said that it waits no longer.
+    pub(crate) cancelled: watch::Sender<bool>,
 }
 
 impl Signals {
     pub(crate) fn new() -> Arc<Signals> {
-        Arc::new(Signals { reached: watch::channel(false).0, release: Notify::new() })
+        let (reached, cancelled) = (watch::channel(false).0, watch::channel(false).0);
+        Arc::new(Signals { reached, release: Notify::new(), cancelled })
     }
 }
 
@@ -157,30 +160,36 @@ impl Caller {
 
     async fn plain(&self, bytes: &[u8]) -> Outcome {
         self.send(&self.line, &self.attempt.call, bytes).await;
-        self.told(self.reply(&self.line, &self.attempt.call, None).await)
+        self.told(self.reply(&self.line, &self.attempt.call).await)
     }
 
-    /// Reads a reply within the caller's patience and writes down what came off the wire.
-    async fn reply(&self, line: &Line, call: &str, most: Option<usize>) -> Result<Outcome, Lost> {
+    /// What a link gives within the caller's patience, and for as long as the caller waits at all.
+    async fn waited<T>(&self, line: &Line, read: Later<'_, Result<T, Lost>>) -> Result<T, Lost> {
         let patience = self.place.target().reach.patience.duration();
-        let read = line.link.read(self.attempt.request_id, most);
-        let reply = match tokio::time::timeout(patience, read).await {
-            Err(_) => {
-                line.link.give_up().await;
-                return Err(Lost::new(Why::TimedOut));
-            }
-            Ok(Err(lost)) => {
-                if !lost.bytes.is_empty() && most.is_none() {
-                    self.recorder.printed(
-                        self.attempt.worker,
-                        "a reply that ends in the middle",
-                        &lost.bytes,
-                    );
+        let mut cancelled = self.signals.cancelled.subscribe();
+        let cancelled = async { drop(cancelled.wait_for(|cancelled| *cancelled).await) };
+        tokio::select! {
+            biased;
+            // What comes now is ignored.
+            () = cancelled => Err(Lost::new(Why::Cancelled)),
+            read = tokio::time::timeout(patience, read) => match read {
+                Ok(read) => read,
+                Err(_) => {
+                    line.link.give_up().await;
+                    Err(Lost::new(Why::TimedOut))
                 }
-                return Err(lost);
+            },
+        }
+    }
+
+    /// Reads a reply and writes down what came off the wire.
+    async fn reply(&self, line: &Line, call: &str) -> Result<Outcome, Lost> {
+        let read = self.waited(line, line.link.read(self.attempt.request_id)).await;
+        let reply = read.inspect_err(|lost| {
+            if !lost.bytes.is_empty() {
+                self.recorder.printed(self.attempt.worker, "a reply that ends in the middle", &lost.bytes);
             }
-            Ok(Ok(reply)) => reply,
-        };
+        })?;
         let outcome = self.read(&reply);
         let bytes = self.recorder.text(&reply.bytes);
         let rules = &self.plan.target.replies;
@@ -238,103 +247,6 @@ impl Caller {
             Some(worker) => worker.pause().await,
             None => unreachable!("a pause needs the ability to restart, which needs a worker of ours"),
         }
-    }
-
-    async fn on_request(&self, fault: Fault, bytes: &[u8]) -> Outcome {
-        let call = &self.attempt.call;
-        match fault.deed {
-            Do::Cut => {
-                let passed = fault.bytes.unwrap_or(bytes.len() / 2).min(bytes.len());
-                self.send(&self.line, call, &bytes[..passed]).await;
-                self.line.link.close().await;
-                self.fired(format!(
-                    "{passed} of {} bytes were sent, then the stream was closed",
-                    bytes.len()
-                ));
-                Outcome::Unknown { why: Why::NoReply }
-            }
-            Do::Duplicate => {
-                self.send(&self.line, call, bytes).await;
-                let outcome = self.told(self.reply(&self.line, call, None).await);
-                let line = self.second.as_ref().unwrap_or(&self.line);
-                let copy = format!("{call} (second copy)");
-                self.send(line, &copy, bytes).await;
-                if self.reply(line, &copy, None).await.is_ok() {
-                    self.fired("the same bytes were delivered again, and answered");
-                }
-                outcome
-            }
-            Do::Hold => {
-                self.fired("the request was kept back before its first byte");
-                self.held().await;
-                self.plain(bytes).await
-            }
-            Do::Crash => {
-                self.crash().await;
-                self.fired("the worker was killed before the request was given to it");
-                self.send(&self.line, call, bytes).await;
-                self.told(self.reply(&self.line, call, None).await)
-            }
-            Do::Drop | Do::Error | Do::Pause | Do::Answer => {
-                self.fired(format!("{} bytes were taken off the wire before the server", bytes.len()));
-                Outcome::Unknown { why: Why::NoReply }
-            }
-        }
-    }
-
-    async fn on_reply(&self, fault: Fault, bytes: &[u8]) -> Outcome {
-        let call = &self.attempt.call;
-        self.send(&self.line, call, bytes).await;
-        match fault.deed {
-            Do::Cut => {
-                let most = fault.bytes.unwrap_or(1).max(1);
-                match self.reply(&self.line, call, Some(most)).await {
-                    Err(lost) if !lost.bytes.is_empty() => {
-                        let seen = lost.bytes.len();
-                        self.fired(format!(
-                            "{seen} bytes of the reply were read, then the stream was closed"
-                        ));
-                        Outcome::Unknown { why: Why::CutReply }
-                    }
-                    other => self.told(other),
-                }
-            }
-            Do::Hold => {
-                let patience = self.place.target().reach.patience.duration();
-                let begun = self.line.link.begun(self.attempt.request_id);
-                if let Ok(Ok(())) = tokio::time::timeout(patience, begun).await {
-                    self.fired("the reply has begun to arrive and is not read");
-                    self.held().await;
-                }
-                self.told(self.reply(&self.line, call, None).await)
-            }
-            Do::Drop | Do::Duplicate | Do::Crash | Do::Error | Do::Pause | Do::Answer => {
-                let reply = self.reply(&self.line, call, None).await;
-                let Ok(outcome) = reply else { return self.told(reply) };
-                match fault.deed {
-                    Do::Duplicate => self.fired("the reply was delivered twice; a caller takes the first"),
-                    Do::Crash => {
-                        self.crash().await;
-                        self.fired("the reply was read, and the worker killed before anybody was told");
-                    }
-                    Do::Answer => return self.gateway(fault.status.unwrap_or_default()),
-                    _ => self.fired("the reply was read and given to nobody"),
-                }
-                let told = fault.deed == Do::Duplicate;
-                if told { outcome } else { Outcome::Unknown { why: Why::NoReply } }
-            }
-        }
-    }
-
-    /// A gateway answers after the server did. Whatever the rules of the target make of its status, it is not
-    /// the server's word: the caller knows nothing of the attempt, and no refusal is charged to the server.
-    fn gateway(&self, status: u16) -> Outcome {
-        let document = json!({"status": status, "headers": {}, "body": ""});
-        let read = self.read(&Reply { bytes: Vec::new(), document });
-        self.fired(format!(
-            "the reply was read, and its caller was told {status} instead, which reads as {read}"
-        ));
-        Outcome::Unknown { why: Why::Gateway }
     }
 
     fn trouble(&self, error: DriveError) -> Outcome {

@@ -11,6 +11,9 @@ pub(crate) const LEGACY: &str = "2025-11-25";
 /// The revision that each modern request names.
 pub(crate) const MODERN: &str = "2026-07-28";
 
+/// The content type of a stream of events.
+pub(crate) const EVENTS: &str = "text/event-stream";
+
 /// Somebody who can be asked in MCP.
 pub(crate) trait Asked: Sync {
     /// The era that is spoken.
@@ -42,6 +45,11 @@ pub(crate) fn call(era: Era, request: &Request) -> Value {
     message(era, request.id, "tools/call", params)
 }
 
+/// Says that nobody waits for the answer to a request any more.
+pub(crate) fn cancelled(id: u64) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
+}
+
 /// The headers that repeat arguments, where the input schema of the tool asks for it (`x-mcp-header`, from
 /// 2026-07-28 on).
 pub(crate) fn repeated(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
@@ -70,10 +78,21 @@ pub(crate) async fn greet(link: &impl Asked) -> Result<(), Lost> {
 }
 
 /// The tools that a server lists.
-pub(crate) async fn tools(link: &impl Asked) -> Result<Vec<Value>, Lost> {
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// What it says of each.
+    pub(crate) tools: Vec<Value>,
+    /// Whether the list came in a stream of events.
+    pub(crate) streamed: bool,
+}
+
+/// Asks for the tools of a server.
+pub(crate) async fn tools(link: &impl Asked) -> Result<Listed, Lost> {
     let list = link.ask(2, "tools/list", json!({})).await?;
+    let kind = list.pointer("/headers/content-type").and_then(Value::as_str);
+    let streamed = kind.is_some_and(|kind| kind.trim_start().starts_with(EVENTS));
     let tools = list.pointer("/result/tools").and_then(Value::as_array).cloned();
-    tools.ok_or_else(|| unexpected(&list))
+    tools.map(|tools| Listed { tools, streamed }).ok_or_else(|| unexpected(&list))
 }
 
 /// An answer that does not fit its question.

@@ -41,6 +41,8 @@ pub(crate) struct Standing {
     task: JoinHandle<Outcome>,
     signals: Arc<Signals>,
     line: crate::connect::Line,
+    /// The id of its request on the wire.
+    request_id: u64,
     hold: bool,
     /// The hook that makes it stand inside the server.
     hook: Option<Hook>,
@@ -209,18 +211,20 @@ impl Player {
         let who = self.who(call.identity);
         self.dress(call.worker, fault).await?;
         let line = self.fleet.line(call.worker, who, fresh).await?;
-        let copies = fault.is_some_and(|fault| fault.at == At::Request && fault.deed == Do::Duplicate);
+        let copies = fault
+            .is_some_and(|fault| fault.at == At::Request && matches!(fault.deed, Do::Duplicate | Do::Double));
         let by_connection = self.place.target().reach.transport.over_http();
         let second =
             if copies && by_connection { Some(self.fleet.line(call.worker, who, true).await?) } else { None };
         let attempt = self.attempt(call);
+        let request_id = attempt.request_id;
         let signals = Signals::new();
         let caller = self.caller(line.clone(), second, attempt, signals.clone());
         self.begun = true;
         let task = tokio::spawn(caller.attempt());
         let hold = fault.is_some_and(|fault: Fault| fault.deed == Do::Hold);
         let hook = self.hook(fault).filter(|_| hold).cloned();
-        self.standing.insert(call.name.clone(), Standing { task, signals, line, hold, hook });
+        self.standing.insert(call.name.clone(), Standing { task, signals, line, request_id, hold, hook });
         match self.slot.clone().filter(|_| self.lock.is_some()) {
             // It waits for the store until its own timeout has passed.
             Some(slot) => slot.lend(self.until(&call.name, call.until)).await,

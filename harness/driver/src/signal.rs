@@ -96,7 +96,7 @@ async fn ask(
     let asked = async {
         link.expect(id);
         link.write(&bytes).await.ok()?;
-        link.read(id, None).await.ok()
+        link.read(id).await.ok()
     };
     let patience = place.target().reach.patience;
     match tokio::time::timeout(patience.duration(), asked).await {

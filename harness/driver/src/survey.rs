@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::connect::Fleet;
 use crate::error::DriveError;
-use crate::mcp;
+use crate::mcp::{self, Listed};
 use crate::place::{Place, Setting};
 use crate::play::play_until;
 use crate::recorder::Recorder;
@@ -35,6 +35,9 @@ pub async fn survey(setting: &Setting, file: &str, probe: &Scenario) -> Result<S
     } else {
         probed(setting, file, &survey, probe).await?
     };
+    if target.reach.transport == Transport::McpHttp && survey.era == Some(Era::Legacy) {
+        survey.abilities.insert(Ability::Cancel, "it speaks in the legacy era".to_owned());
+    }
     if survey.described.get("outputSchema").is_some_and(Value::is_object) {
         survey.abilities.insert(Ability::OutputSchema, "tools/list".to_owned());
     }
@@ -64,7 +67,7 @@ async fn described_and_probed(
     let probing = probed(setting, file, &guess, probe);
     tokio::pin!(describing, probing);
     let mut early = None;
-    let (era, described) = loop {
+    let Described { era, main, streamed } = loop {
         tokio::select! {
             biased;
             described = &mut describing => break described?,
@@ -72,7 +75,10 @@ async fn described_and_probed(
         }
     };
     survey.era = Some(era);
-    survey.described = described;
+    survey.described = main;
+    if streamed {
+        survey.abilities.insert(Ability::Events, "tools/list came as one".to_owned());
+    }
     match early {
         _ if era != first => probed(setting, file, survey, probe).await,
         Some(probed) => probed,
@@ -86,8 +92,17 @@ fn in_schema(described: &Value, pointer: &str) -> bool {
     described.pointer(&format!("/inputSchema{place}")).is_some()
 }
 
+/// What a server that speaks MCP says of itself.
+struct Described {
+    era: Era,
+    /// What it says of the main tool.
+    main: Value,
+    /// Whether it answers in a stream of events.
+    streamed: bool,
+}
+
 /// Asks in which era the server speaks and what it says of the main tool.
-async fn describe(setting: &Setting) -> Result<(Era, Value), DriveError> {
+async fn describe(setting: &Setting) -> Result<Described, DriveError> {
     let eras: &[Era] = match setting.target.reach.era {
         Some(Era::Legacy) => &[Era::Legacy],
         Some(Era::Modern) => &[Era::Modern],
@@ -96,7 +111,7 @@ async fn describe(setting: &Setting) -> Result<(Era, Value), DriveError> {
     let mut failure = DriveError::Protocol("it answers in no era of MCP".to_owned());
     for era in eras {
         match listed(setting, *era).await {
-            Ok(tools) => {
+            Ok(Listed { tools, streamed }) => {
                 let named = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
                 let there = |name: &String| tools.iter().find(|tool| named(tool).as_ref() == Some(name));
                 let missing = setting.target.tools.values().find(|tool| there(&tool.name).is_none());
@@ -104,7 +119,7 @@ async fn describe(setting: &Setting) -> Result<(Era, Value), DriveError> {
                     return Err(no_such_tool(&missing.name, &tools));
                 }
                 let main = there(&setting.target.main().name).expect("no tool is missing");
-                return Ok((*era, main.clone()));
+                return Ok(Described { era: *era, main: main.clone(), streamed });
             }
             Err(error) => failure = error,
         }
@@ -119,7 +134,7 @@ fn no_such_tool(name: &str, tools: &[Value]) -> DriveError {
 
 /// The tools that the server lists in one era. Each era is tried in a process of its own, because some
 /// servers stay in the era of their first message, and some die of a message that they do not know.
-async fn listed(setting: &Setting, era: Era) -> Result<Vec<Value>, DriveError> {
+async fn listed(setting: &Setting, era: Era) -> Result<Listed, DriveError> {
     let place = std::sync::Arc::new(Place::new(setting)?);
     if setting.target.reach.transport == Transport::McpHttp {
         let mut fleet = Fleet::new(place, era, Recorder::idle(Vec::new()));

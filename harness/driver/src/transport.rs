@@ -10,6 +10,8 @@ use nottwice_model::history::Why;
 use nottwice_model::target::Tool;
 use serde_json::Value;
 
+use crate::cut::Cut;
+
 /// A future behind a trait object.
 pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -69,12 +71,22 @@ pub(crate) trait Link: Send + Sync {
     /// Waits until a reply has begun to arrive, and gives it to nobody.
     fn begun(&self, id: u64) -> Later<'_, Result<(), Lost>>;
 
-    /// Reads the whole reply; with `most`, only so many of its bytes, and then closes the stream.
-    fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>>;
+    /// Reads the whole reply.
+    fn read(&self, id: u64) -> Later<'_, Result<Reply, Lost>>;
+
+    /// Reads a reply up to the place of a cut and gives what is let through; the stream stays as it is. `None`
+    /// if the reply is whole and has no such place: it is still to be read.
+    fn read_until(&self, id: u64, cut: Cut) -> Later<'_, Result<Option<Vec<u8>>, Lost>>;
 
     /// Says that no more requests will come, and still reads; over a socket there is nothing to say.
     fn finish(&self) -> Later<'_, ()> {
         Box::pin(std::future::ready(()))
+    }
+
+    /// Says in the protocol's own word that nobody waits for the answer to this request any more, while its
+    /// connection stays open. A plan asks for it only where there is such a word.
+    fn cancel(&self, _id: u64) -> Later<'_, Result<(), Lost>> {
+        Box::pin(std::future::ready(Err(Lost::new(Why::NoReply))))
     }
 
     /// The caller has no more patience; where the connection carried this one attempt, it is closed.
@@ -87,8 +99,21 @@ pub(crate) trait Link: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
+    /// Its caller was told a status in the place of a reply, by something in between.
+    fn told(&self, _status: u16) {}
+
     /// Closes the connection, both ways.
     fn close(&self) -> Later<'_, ()>;
+
+    /// Closes this side of the connection, and still reads; only a socket can.
+    fn half_close(&self) -> Later<'_, std::io::Result<()>> {
+        Box::pin(std::future::ready(Err(std::io::ErrorKind::Unsupported.into())))
+    }
+
+    /// Resets the connection; only a socket can.
+    fn reset(&self) -> Later<'_, std::io::Result<()>> {
+        Box::pin(std::future::ready(Err(std::io::ErrorKind::Unsupported.into())))
+    }
 
     /// Whether another request may be sent over it while others are under way.
     fn is_free(&self) -> bool;

@@ -52,6 +52,12 @@ pub enum Ability {
     Retryable,
     /// The replies carry an operation id.
     OperationId,
+    /// A message has a head and a body.
+    Headers,
+    /// Replies come in a stream of events.
+    Events,
+    /// The protocol has a word by which a caller says that it waits no longer.
+    Cancel,
     /// The tool publishes an output schema.
     OutputSchema,
     /// The request id is the caller's to choose.
@@ -90,6 +96,9 @@ impl fmt::Display for Ability {
             Ability::Receipts => f.write_str("count:receipts"),
             Ability::Retryable => f.write_str("retryable"),
             Ability::OperationId => f.write_str("operation-id"),
+            Ability::Headers => f.write_str("headers"),
+            Ability::Events => f.write_str("events"),
+            Ability::Cancel => f.write_str("cancel"),
             Ability::OutputSchema => f.write_str("output-schema"),
             Ability::RequestId => f.write_str("request-id"),
             Ability::Status => f.write_str("status"),
@@ -117,6 +126,7 @@ impl Ability {
     pub fn all() -> Vec<Ability> {
         let mut all = vec![Ability::Key, Ability::KeyRequired, Ability::Restart, Ability::Connections];
         all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId, Ability::Status]);
+        all.extend([Ability::Cancel, Ability::Headers, Ability::Events]);
         all.push(Ability::Tool(Part::Quiet));
         all.extend([Arguments::Other, Arguments::Detail, Arguments::Forbidden].map(Ability::Change));
         all.extend([Place::Second, Place::Foreign].map(Ability::Workspace));
@@ -171,6 +181,15 @@ impl Ability {
             }
             Ability::Retryable => "say where replies tell it: `[replies] retryable = \"/…\"`".into(),
             Ability::OperationId => "say where replies tell it: `[replies] operation = \"/…\"`".into(),
+            Ability::Headers => "reach the server over HTTP: over stdio a message is one line".into(),
+            Ability::Events => {
+                "let the server list its tools in a stream of events (MCP over HTTP, `text/event-stream`)".into()
+            }
+            Ability::Cancel => {
+                "speak MCP over stdio, or in the legacy era over HTTP (`[reach] era = \"legacy\"`): elsewhere a \
+                 caller that waits no longer has only its connection to close"
+                    .into()
+            }
             Ability::OutputSchema => "publish an `outputSchema` for the tool".into(),
             Ability::RequestId => {
                 "over HTTP, name the header: `[reach] request_id = \"X-Request-Id\"`".into()

@@ -48,8 +48,9 @@ pub struct Attempt<'r> {
     pub fired: Option<usize>,
     /// When it was let go, where its fault made it stand.
     pub released: Option<usize>,
-    /// When its caller gave it up.
-    pub abandoned: Option<usize>,
+    /// When its caller left it, or seemed to: it closed its connection or its side of it, or said that it waits
+    /// no longer.
+    pub left: Option<usize>,
     /// The process that it went to; 0 where the harness did not start it.
     pub pid: u32,
     /// When that process was gone.

@@ -113,6 +113,14 @@ fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
             found.insert(at(Do::Crash));
             add(found, &KILLED);
         }
+        // A reset is a cut in worse weather.
+        Do::Reset => found.extend([at(Do::Cut), at(Do::Reset)]),
+        // Copies that come at one time are a race.
+        Do::Double => {
+            found.extend([at(Do::Duplicate), at(Do::Double)]);
+            add(found, &OVERLAPPING);
+            add(found, &["reused request id", "new connection"]);
+        }
         deed => drop(found.insert(at(deed))),
     }
     // Its worker is started for the call, and again after it.
@@ -120,7 +128,7 @@ fn of_fault(plan: &Plan, fault: Fault, found: &mut BTreeSet<String>) {
         add(found, &KILLED);
     }
     // Over stdio the one connection is the process.
-    if fault.deed == Do::Cut {
+    if matches!(fault.deed, Do::Cut | Do::Reset) {
         add(found, if by_connection(plan) { &["new connection"] } else { &RESTARTED });
     }
 }
@@ -138,7 +146,8 @@ fn of_act(act: &Act, found: &mut BTreeSet<String>) {
         match act {
             Act::Kill { .. } => &KILLED,
             Act::Stop { .. } | Act::Restart { .. } => &RESTARTED,
-            Act::Abandon { .. } => &["abandoned", "new connection"],
+            Act::Abandon { .. } | Act::HalfClose { .. } => &["abandoned", "new connection"],
+            Act::NotifyCancelled { .. } => &["cancelled"],
             Act::HoldLock => &["store locked"],
             Act::Pass { .. } => &["time passes"],
             Act::Rotate => &["refreshed credential"],

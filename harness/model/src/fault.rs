@@ -28,11 +28,15 @@ pub enum At {
 pub enum Do {
     /// The message is taken off the wire and nobody is told; the connection stays usable.
     Drop,
-    /// The stream is closed after `bytes` bytes of the message.
+    /// The stream is closed after `bytes` bytes of the message, or at the place that `where` names.
     Cut,
+    /// The same, but the connection is reset instead of closed.
+    Reset,
     /// The same bytes are delivered a second time, after the first copy was answered.
     Duplicate,
-    /// The message or the call stands still until it is released.
+    /// The same bytes are delivered twice at one time, each copy over a connection of its own.
+    Double,
+    /// The message or the call stands still until it is released; of a reply nothing is read meanwhile.
     Hold,
     /// The worker's whole process tree is ended with SIGKILL.
     Crash,
@@ -42,6 +46,32 @@ pub enum Do {
     Error,
     /// The reply is read by something between server and caller, which answers with a `status` of its own.
     Answer,
+}
+
+/// A place in a message where its stream breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spot {
+    /// It has begun, and nothing of it is let through.
+    BeforeFirstByte,
+    /// HTTP: its head is through, and nothing of its body.
+    AfterHeaders,
+    /// A reply in a stream of events: in the middle of the event that carries it.
+    MidEvent,
+    /// All but its last byte is through.
+    BeforeLastByte,
+}
+
+impl Spot {
+    /// The word as it is written in scenarios.
+    pub fn word(self) -> &'static str {
+        match self {
+            Spot::BeforeFirstByte => "before-first-byte",
+            Spot::AfterHeaders => "after-headers",
+            Spot::MidEvent => "mid-event",
+            Spot::BeforeLastByte => "before-last-byte",
+        }
+    }
 }
 
 /// What a gateway answers in a server's place: moved, not let in, not there, no answer from behind, too busy.
@@ -80,15 +110,27 @@ impl At {
 
 impl Do {
     /// Every deed.
-    pub const ALL: [Do; 8] =
-        [Do::Drop, Do::Cut, Do::Duplicate, Do::Hold, Do::Crash, Do::Pause, Do::Error, Do::Answer];
+    pub const ALL: [Do; 10] = [
+        Do::Drop,
+        Do::Cut,
+        Do::Reset,
+        Do::Duplicate,
+        Do::Double,
+        Do::Hold,
+        Do::Crash,
+        Do::Pause,
+        Do::Error,
+        Do::Answer,
+    ];
 
     /// The word as it is written in scenarios.
     pub fn word(self) -> &'static str {
         match self {
             Do::Drop => "drop",
             Do::Cut => "cut",
+            Do::Reset => "reset",
             Do::Duplicate => "duplicate",
+            Do::Double => "double",
             Do::Hold => "hold",
             Do::Crash => "crash",
             Do::Pause => "pause",
@@ -100,7 +142,8 @@ impl Do {
     /// Whether this can be done at that place: a message can be dropped, a point cannot.
     pub fn is_legal(self, at: At) -> bool {
         match self {
-            Do::Drop | Do::Cut | Do::Duplicate => !at.is_point(),
+            Do::Drop | Do::Cut | Do::Reset | Do::Duplicate => !at.is_point(),
+            Do::Double => at == At::Request,
             Do::Error | Do::Pause => at.is_point(),
             Do::Hold | Do::Crash => true,
             Do::Answer => at == At::Reply,
@@ -117,9 +160,12 @@ pub struct Fault {
     /// What it does.
     #[serde(rename = "do")]
     pub deed: Do,
-    /// For `cut`: how many bytes of the message pass first.
+    /// For `cut` and `reset`: how many bytes of the message pass first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
+    /// For `cut` and `reset`: at which place of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "where")]
+    pub spot: Option<Spot>,
     /// For `answer`: the HTTP status that the caller is told instead, one of [`GATEWAY`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,

@@ -118,6 +118,16 @@ pub enum What {
         /// Which attempt.
         call: String,
     },
+    /// The caller closed its side of the connection and waits on; some servers take that for its leave.
+    HalfClosed {
+        /// Which attempt.
+        call: String,
+    },
+    /// The caller said that it waits no longer, and the server was given the word.
+    Cancelled {
+        /// Which attempt.
+        call: String,
+    },
     /// A worker was asked to stop: SIGTERM, and its standard input closed.
     AskedToStop {
         /// Which worker.
@@ -255,6 +265,8 @@ pub enum Why {
     SaidUnknown,
     /// Something between server and caller answered in the server's place.
     Gateway,
+    /// The caller said that it waits no longer.
+    Cancelled,
 }
 
 impl Outcome {

@@ -218,6 +218,17 @@ pub enum Act {
         /// Which call.
         call: String,
     },
+    /// The caller closes its side of the connection, and still waits for the reply.
+    HalfClose {
+        /// Which call.
+        call: String,
+    },
+    /// The caller says that it waits no longer, in the protocol's own word, and ignores whatever comes. What
+    /// the call stands at inside the server stands on, until it is released.
+    NotifyCancelled {
+        /// Which call.
+        call: String,
+    },
     /// Effects are counted now.
     Observe,
     /// A worker that was paused goes on.

@@ -33,7 +33,8 @@ fn spares_the_server(step: &PlannedStep, transport: Transport) -> bool {
         PlannedStep::Together(calls) => calls.iter().all(|call| call.worker == 1),
         PlannedStep::Await(_) => true,
         PlannedStep::Act(Act::Observe | Act::Release { .. } | Act::Fill { .. }) => true,
-        PlannedStep::Act(Act::Abandon { .. }) => may_close,
+        PlannedStep::Act(Act::NotifyCancelled { .. }) => true,
+        PlannedStep::Act(Act::Abandon { .. } | Act::HalfClose { .. }) => may_close,
         PlannedStep::Act(_) => false,
     }
 }
@@ -43,8 +44,8 @@ fn spares(call: &PlannedCall, may_close: bool) -> bool {
     let on_the_wire = matches!(fault.at, At::Request | At::Reply);
     on_the_wire
         && match fault.deed {
-            Do::Drop | Do::Duplicate | Do::Hold | Do::Answer => true,
-            Do::Cut => may_close,
+            Do::Drop | Do::Duplicate | Do::Double | Do::Hold | Do::Answer => true,
+            Do::Cut | Do::Reset => may_close,
             Do::Crash | Do::Pause | Do::Error => false,
         }
 }

@@ -111,7 +111,9 @@ impl<'r> Story<'r> {
             }),
             What::Fired { call, .. } => self.update(call, |attempt| attempt.fired = Some(seq)),
             What::Released { call } => self.update(call, |attempt| attempt.released = Some(seq)),
-            What::Abandoned { call } => self.update(call, |attempt| attempt.abandoned = Some(seq)),
+            What::Abandoned { call } | What::HalfClosed { call } | What::Cancelled { call } => {
+                self.update(call, |attempt| attempt.left = Some(seq));
+            }
             What::Access { revoked } => self.revoked = *revoked,
             What::Passed { limit: Bound::Retention, .. } => self.passed.push(seq),
             What::Passed { limit: Bound::Lease, to: Side::JustPast } => self.leases_passed.push(seq),
@@ -176,7 +178,7 @@ impl<'r> Story<'r> {
             fault: planned.and_then(|call| call.fault),
             fired: None,
             released: None,
-            abandoned: None,
+            left: None,
             pid: *pid,
             exited: None,
         });
@@ -230,7 +232,7 @@ impl<'r> Story<'r> {
         let meanwhile = |from: usize, to: usize| from < attempt.until() && attempt.sent < to;
         let locked = self.locks.iter().any(|(from, to, _)| meanwhile(*from, *to));
         let stopped = self.asked_to_stop.iter().any(|(seq, _)| meanwhile(*seq, *seq));
-        let left_alone = attempt.fault.is_none() && attempt.abandoned.is_none() && !attempt.revoked;
+        let left_alone = attempt.fault.is_none() && attempt.left.is_none() && !attempt.revoked;
         ordinary && left_alone && !locked && !stopped
     }
 

@@ -9,7 +9,7 @@ use crate::ability::Ability;
 use crate::fault::At;
 use crate::reply::Class;
 use crate::scenario::{Part, Role};
-use crate::target::{Credential, Era, Hook, KeyPlace, Target};
+use crate::target::{Credential, Era, Hook, KeyPlace, Target, Transport};
 
 /// What a target can do, each with the evidence for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
         (started, Ability::Restart, "[start]"),
         (http, Ability::Connections, "[reach] transport"),
         (http, Ability::Status, "[reach] transport"),
+        (http, Ability::Headers, "[reach] transport"),
+        (reach.transport == Transport::McpStdio, Ability::Cancel, "[reach] transport"),
         (request_id, Ability::RequestId, if plain { "[reach] request_id" } else { "JSON-RPC" }),
         (target.promise.workers >= 2, Ability::Workers(2), "[promise] workers"),
         (principals(target) >= 2, Ability::Principals(2), "[[principal]]"),

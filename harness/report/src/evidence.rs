@@ -33,7 +33,7 @@ pub fn of<'r>(run: &'r Run, finding: &Finding) -> Evidence<'r> {
     let decides = |attempt: &&Attempt<'_>| {
         let own =
             [Some(attempt.sent), attempt.replied.map(|(seq, _)| seq), attempt.ended.map(|(seq, _)| seq)];
-        let own = own.into_iter().chain([attempt.abandoned]).flatten();
+        let own = own.into_iter().chain([attempt.left]).flatten();
         own.chain(fired(run, attempt.call)).any(|seq| finding.events.contains(&seq))
     };
     let deciding = story.attempts.iter().filter(decides).cloned().collect();

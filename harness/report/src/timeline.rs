@@ -150,7 +150,9 @@ impl Teller<'_> {
             | What::Armed { call, .. }
             | What::Fired { call, .. }
             | What::Released { call }
-            | What::Abandoned { call } => (name(call), self.call(what)),
+            | What::Abandoned { call }
+            | What::HalfClosed { call }
+            | What::Cancelled { call } => (name(call), self.call(what)),
         }
     }
 
@@ -234,6 +236,8 @@ impl Teller<'_> {
             }
             What::Released { .. } => "let go".to_owned(),
             What::Abandoned { .. } => "given up by its caller, connection closed".to_owned(),
+            What::HalfClosed { .. } => "its caller closed its side of the connection and waits on".to_owned(),
+            What::Cancelled { .. } => "cancelled by its caller, who told the server so".to_owned(),
             _ => String::new(),
         }
     }
@@ -299,6 +303,7 @@ impl Teller<'_> {
 pub(crate) fn fault_words(fault: Fault) -> String {
     let bytes = fault.bytes.map(|bytes| format!(" after {}", counted(bytes, "byte")));
     let bytes = bytes.unwrap_or_default();
+    let spot = fault.spot.map(|spot| format!(" {}", spot.word().replace('-', " "))).unwrap_or_default();
     let status = fault.status.map(|status| format!(" {status}")).unwrap_or_default();
-    format!("{}{status} at {}{bytes}", fault.deed.word(), fault.at.word())
+    format!("{}{status} at {}{bytes}{spot}", fault.deed.word(), fault.at.word())
 }

@@ -17,7 +17,7 @@ impl Caller {
             Err(error) => return self.trouble(error),
         };
         self.send(&self.line, &self.attempt.call, bytes).await;
-        let reply = self.reply(&self.line, &self.attempt.call, None);
+        let reply = self.reply(&self.line, &self.attempt.call);
         tokio::pin!(reply);
         let evidence = tokio::select! {
             biased;

@@ -2,11 +2,11 @@
 
 use nottwice_model::history::Why;
 use nottwice_model::target::{Credential, Era};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Fleet, LOOK};
 use crate::error::DriveError;
-use crate::mcp::{self, Asked as _};
+use crate::mcp::{self, Asked as _, Listed};
 use crate::transport::{Link as _, Lost};
 use crate::transports::mcp_http::McpHttpLink;
 use crate::worker::{Who, Worker};
@@ -44,7 +44,7 @@ impl Fleet {
     }
 
     /// The tools that a server over HTTP lists, in a process of its own if the harness starts it.
-    pub(crate) async fn tools(&mut self) -> Result<Vec<Value>, DriveError> {
+    pub(crate) async fn tools(&mut self) -> Result<Listed, DriveError> {
         let who = Who::default();
         let worker = self.running(self.seat(1, who)).await?;
         let link = self.meet(worker.as_deref(), (1, who), true).await?;

@@ -20,6 +20,8 @@ impl Player {
             Act::Restart { worker } => self.fleet.restart(*worker).await?,
             Act::Release { call } => self.release(call),
             Act::Abandon { call } => self.abandon(call).await?,
+            Act::HalfClose { call } => self.half_close(call).await,
+            Act::NotifyCancelled { call } => self.notify_cancelled(call).await,
             Act::Resume { worker } => self.fleet.resume(*worker),
             Act::HoldLock => self.hold_lock().await?,
             Act::ReleaseLock => self.release_lock().await?,
@@ -82,5 +84,29 @@ impl Player {
             self.recorder.add(What::Released { call: call.to_owned() });
         }
         Ok(())
+    }
+
+    /// The caller closes its side; where that cannot be done any more, nothing has happened.
+    async fn half_close(&self, call: &str) {
+        let Some(standing) = self.standing.get(call).filter(|standing| !standing.task.is_finished()) else {
+            return;
+        };
+        if standing.line.link.half_close().await.is_ok() {
+            self.recorder.add(What::HalfClosed { call: call.to_owned() });
+        }
+    }
+
+    /// The server is told that nobody waits for a call any more. Where it does not take the word, the call is
+    /// not cancelled and its caller waits on.
+    async fn notify_cancelled(&self, call: &str) {
+        let Some(standing) = self.standing.get(call).filter(|standing| !standing.task.is_finished()) else {
+            return;
+        };
+        let patience = self.place.target().reach.patience.duration();
+        let told = tokio::time::timeout(patience, standing.line.link.cancel(standing.request_id)).await;
+        if matches!(told, Ok(Ok(()))) {
+            self.recorder.add(What::Cancelled { call: call.to_owned() });
+            standing.signals.cancelled.send_replace(true);
+        }
     }
 }

@@ -3,7 +3,9 @@
 use nottwice_model::history::Why;
 use serde_json::Value;
 
-use crate::http1::{Base, Socket};
+use crate::cut::Cut;
+use crate::http1::Base;
+use crate::socket::Socket;
 use crate::transport::{Later, Link, Lost, Reply, Request};
 
 /// One connection; it carries one attempt at a time.
@@ -25,7 +27,7 @@ impl HttpLink {
         let base = self.socket.base();
         let head = format!("GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n", base.path, base.authority);
         self.write(head.as_bytes()).await.map_err(|_| Lost::new(Why::NoReply))?;
-        self.read(0, None).await
+        self.read(0).await
     }
 }
 
@@ -63,11 +65,15 @@ impl Link for HttpLink {
         Box::pin(self.socket.begun())
     }
 
-    fn read(&self, _id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>> {
+    fn read(&self, _id: u64) -> Later<'_, Result<Reply, Lost>> {
         Box::pin(async move {
-            let (bytes, message) = self.socket.read(most, |_| false).await?;
+            let (bytes, message) = self.socket.read(|_| false).await?;
             Ok(Reply { bytes, document: message.document() })
         })
+    }
+
+    fn read_until(&self, _id: u64, cut: Cut) -> Later<'_, Result<Option<Vec<u8>>, Lost>> {
+        Box::pin(self.socket.read_until(cut, |_| None))
     }
 
     fn give_up(&self) -> Later<'_, ()> {
@@ -76,6 +82,14 @@ impl Link for HttpLink {
 
     fn close(&self) -> Later<'_, ()> {
         Box::pin(self.socket.close())
+    }
+
+    fn half_close(&self) -> Later<'_, std::io::Result<()>> {
+        Box::pin(self.socket.half_close())
+    }
+
+    fn reset(&self) -> Later<'_, std::io::Result<()>> {
+        Box::pin(self.socket.reset())
     }
 
     fn is_free(&self) -> bool {

@@ -9,14 +9,21 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use nottwice_model::history::Why;
 use nottwice_model::target::Era;
 use serde_json::{Value, json};
 
-use crate::http1::{Base, Message, Socket};
+use crate::cut::Cut;
+use crate::events::{events, is_stream};
+use crate::http1::{Base, Message, message};
 use crate::mcp::{self, Asked};
+use crate::socket::Socket;
 use crate::transport::{Later, Link, Lost, Reply, Request};
+
+/// How long a stream rests before it is asked to go on, where the server does not say it.
+const USUAL_PAUSE: Duration = Duration::from_millis(100);
 
 /// A name and a value.
 pub(crate) type Header = (String, String);
@@ -88,6 +95,51 @@ impl McpHttpLink {
         said.await.map_err(|_: std::io::Error| Lost::new(Why::NoReply))
     }
 
+    /// A reply, if one was read.
+    fn reply(&self, read: Result<(Vec<u8>, Message), Lost>, id: u64) -> Result<Reply, Lost> {
+        let (bytes, message) = read?;
+        self.told(message.status);
+        match document(&message, id) {
+            Some(document) => Ok(Reply { bytes: message.unframed(&bytes), document }),
+            None => Err(Lost { why: Why::CutReply, bytes }),
+        }
+    }
+
+    /// Asks for the rest of a stream that ended without its answer, for as long as the server lets it go on.
+    /// Nothing is called again by that: it names the last event that came, and a stream without one is lost.
+    async fn resume(&self, lost: Lost, id: u64) -> Result<Reply, Lost> {
+        let (mut last, mut pause) = (None, USUAL_PAUSE);
+        let mut came = lost.bytes.clone();
+        while let Some(so_far) = message(&came).ok().flatten().filter(is_stream) {
+            for event in events(&so_far) {
+                last = event.id.or(last);
+                pause = event.retry.unwrap_or(pause);
+            }
+            let Some(last) = &last else { break };
+            tokio::time::sleep(pause).await;
+            match self.rest(last, id).await {
+                Ok((_, message)) if !is_stream(&message) => {
+                    self.told(message.status);
+                    break;
+                }
+                rest => match self.reply(rest, id) {
+                    Ok(reply) => return Ok(reply),
+                    Err(other) => came = other.bytes,
+                },
+            }
+        }
+        Err(lost)
+    }
+
+    /// What follows an event of a stream, over a connection of its own.
+    async fn rest(&self, last: &str, id: u64) -> Result<(Vec<u8>, Message), Lost> {
+        let socket =
+            Socket::connect(self.socket.base().clone()).await.map_err(|_| Lost::new(Why::NoReply))?;
+        let head = self.head("GET", &[("Accept", mcp::EVENTS), ("Last-Event-ID", last)], &self.caller);
+        socket.write(head.as_bytes()).await.map_err(|_| Lost::new(Why::NoReply))?;
+        socket.read(|message| in_stream(message, id).is_some()).await
+    }
+
     fn head(&self, method: &str, own: &[(&str, &str)], headers: &[Header]) -> String {
         let Base { authority, path } = self.socket.base();
         let path = if path.is_empty() { "/" } else { path };
@@ -126,7 +178,7 @@ impl Asked for McpHttpLink {
     fn ask<'a>(&'a self, id: u64, method: &'a str, params: Value) -> Later<'a, Result<Value, Lost>> {
         Box::pin(async move {
             self.say(&self.post(&mcp::message(self.era, id, method, params), &self.caller)).await?;
-            Ok(self.read(id, None).await?.document)
+            Ok(self.read(id).await?.document)
         })
     }
 
@@ -143,7 +195,7 @@ impl Asked for McpHttpLink {
             self.join(Arc::new(Session { id, revision, over: AtomicBool::new(false) }));
             let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
             self.say(&self.post(&ready, &self.caller)).await?;
-            self.socket.read(None, |_| false).await.map(drop)
+            self.socket.read(|_| false).await.map(drop)
         })
     }
 }
@@ -180,18 +232,41 @@ impl Link for McpHttpLink {
         })
     }
 
-    fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>> {
+    fn read(&self, id: u64) -> Later<'_, Result<Reply, Lost>> {
         Box::pin(async move {
-            let (bytes, message) = self.socket.read(most, |message| in_stream(message, id).is_some()).await?;
-            let stood_in = self.session().filter(|_| message.status == 404);
-            if stood_in.is_some_and(|session| session.end()) {
-                // Who calls next begins another.
-                self.socket.close().await;
+            let read = self.socket.read(|message| in_stream(message, id).is_some()).await;
+            match self.reply(read, id) {
+                Err(lost) if self.era == Era::Legacy => self.resume(lost, id).await,
+                read => read,
             }
-            match document(&message, id) {
-                Some(document) => Ok(Reply { bytes: message.unframed(&bytes), document }),
-                None => Err(Lost { why: Why::CutReply, bytes }),
-            }
+        })
+    }
+
+    fn read_until(&self, id: u64, cut: Cut) -> Later<'_, Result<Option<Vec<u8>>, Lost>> {
+        let answer = move |message: &Message| in_stream(message, id).map(|answer| answer.to_string().len());
+        Box::pin(self.socket.read_until(cut, answer))
+    }
+
+    /// Who stands in a session and is told that there is none has lost it, and whoever calls next begins
+    /// another.
+    fn told(&self, status: u16) {
+        if status == 404
+            && let Some(session) = self.session()
+        {
+            session.end();
+        }
+    }
+
+    /// The connection of the request is taken, so the word goes beside it, in the same session.
+    fn cancel(&self, id: u64) -> Later<'_, Result<(), Lost>> {
+        Box::pin(async move {
+            let message = self.post(&mcp::cancelled(id), &self.caller);
+            let beside = Socket::connect(self.socket.base().clone()).await;
+            let beside = beside.map_err(|_| Lost::new(Why::NoReply))?;
+            beside.write(&message).await.map_err(|_| Lost::new(Why::NoReply))?;
+            let (bytes, answer) = beside.read(|_| false).await?;
+            let taken = (200..300).contains(&answer.status);
+            if taken { Ok(()) } else { Err(Lost { why: Why::Unclassified, bytes }) }
         })
     }
 
@@ -206,7 +281,7 @@ impl Link for McpHttpLink {
                 && self.session().is_some_and(|session| session.end())
                 && self.say(self.head("DELETE", &[], &self.caller).as_bytes()).await.is_ok()
             {
-                let _ = self.socket.read(None, |_| false).await;
+                let _ = self.socket.read(|_| false).await;
             }
         })
     }
@@ -215,33 +290,20 @@ impl Link for McpHttpLink {
         Box::pin(self.socket.close())
     }
 
+    fn half_close(&self) -> Later<'_, std::io::Result<()>> {
+        Box::pin(self.socket.half_close())
+    }
+
+    fn reset(&self) -> Later<'_, std::io::Result<()>> {
+        Box::pin(self.socket.reset())
+    }
+
     fn is_free(&self) -> bool {
         match self.era {
             Era::Legacy => self.socket.is_idle() && !self.session().is_some_and(|session| session.is_over()),
             Era::Modern => self.socket.is_free(),
         }
     }
-}
-
-fn is_stream(message: &Message) -> bool {
-    message.header("content-type").is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
-}
-
-/// The answer to a request among the events of a stream, once it is whole. Whatever else the server sends in
-/// it (progress, a log, questions of its own, an event without data) is left aside.
-fn in_stream(message: &Message, id: u64) -> Option<Value> {
-    if !is_stream(message) {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&message.body).replace("\r\n", "\n").replace('\r', "\n");
-    // An event ends with an empty line; what comes after the last one is not whole.
-    let (events, _) = text.rsplit_once("\n\n")?;
-    let data = |event: &str| {
-        let lines = event.lines().filter_map(|line| line.strip_prefix("data:"));
-        lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
-    };
-    let mut messages = events.split("\n\n").filter_map(|event| serde_json::from_str(&data(event)).ok());
-    messages.find(|message| mcp::answers(message) == Some(id))
 }
 
 /// The document that rules point into: the message of MCP, with the status and headers that it came under.
@@ -263,4 +325,11 @@ fn document(message: &Message, id: u64) -> Option<Value> {
     document["status"] = whole["status"].clone();
     document["headers"] = whole["headers"].clone();
     Some(mcp::with_text(document))
+}
+
+/// The answer to a request among the events of a stream, once it is whole. Whatever else the server sends in
+/// it (progress, a log, questions of its own, an event without data) is left aside.
+fn in_stream(message: &Message, id: u64) -> Option<Value> {
+    let mut messages = events(message).into_iter().filter_map(|event| serde_json::from_str(&event.data).ok());
+    messages.find(|message| mcp::answers(message) == Some(id))
 }

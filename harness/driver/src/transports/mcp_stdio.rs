@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
+use crate::cut::Cut;
 use crate::mcp::{self, Asked};
 use crate::recorder::Recorder;
 use crate::transport::{Later, Link, Lost, Reply, Request};
@@ -65,7 +66,7 @@ impl Asked for StdioLink {
             let message = mcp::message(self.era, id, method, params);
             let sent = self.write(format!("{message}\n").as_bytes()).await;
             sent.map_err(|_| Lost::new(Why::NoReply))?;
-            Ok(self.read(id, None).await?.document)
+            Ok(self.read(id).await?.document)
         })
     }
 
@@ -104,7 +105,7 @@ impl Link for StdioLink {
         Box::pin(async move { self.replies.until(|waiting| waiting.get(&id)?.first().map(|_| ())).await })
     }
 
-    fn read(&self, id: u64, most: Option<usize>) -> Later<'_, Result<Reply, Lost>> {
+    fn read(&self, id: u64) -> Later<'_, Result<Reply, Lost>> {
         Box::pin(async move {
             let take = |waiting: &mut BTreeMap<u64, Vec<Reply>>| {
                 let queue = waiting.get_mut(&id).filter(|queue| !queue.is_empty())?;
@@ -112,11 +113,21 @@ impl Link for StdioLink {
                 waiting.remove(&id);
                 Some(reply)
             };
-            let reply = self.replies.until(take).await?;
-            let Some(most) = most else { return Ok(reply) };
-            self.close().await;
-            let seen = reply.bytes.len().min(most);
-            Err(Lost { why: Why::CutReply, bytes: reply.bytes[..seen].to_vec() })
+            self.replies.until(take).await
+        })
+    }
+
+    fn read_until(&self, id: u64, cut: Cut) -> Later<'_, Result<Option<Vec<u8>>, Lost>> {
+        Box::pin(async move {
+            let Reply { bytes, .. } = self.read(id).await?;
+            Ok(Some(bytes[..cut.of_line(bytes.len())].to_vec()))
+        })
+    }
+
+    fn cancel(&self, id: u64) -> Later<'_, Result<(), Lost>> {
+        Box::pin(async move {
+            let written = self.write(format!("{}\n", mcp::cancelled(id)).as_bytes()).await;
+            written.map_err(|_| Lost::new(Why::NoReply))
         })
     }
 

@@ -194,6 +194,7 @@ pub(super) static DONE_MEANS_DONE: Clause = Clause {
         "effect.durable",
         "effect.distinct-intents",
         "contention.no-lost-effect",
+        "recovery.disconnect-is-not-undo",
     ],
     rule: done_means_done,
 };

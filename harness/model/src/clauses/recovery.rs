@@ -250,7 +250,7 @@ pub(super) static DISCONNECT_IS_NOT_UNDO: Clause = Clause {
 fn disconnect_is_not_undo(story: &Story<'_>) -> Ruling {
     let mut tally = Tally::default();
     for left in &story.attempts {
-        let Some(gone) = left.abandoned else { continue };
+        let Some(gone) = left.left else { continue };
         let Some((_, before)) = story.count_before(gone).filter(|(seq, _)| *seq > left.sent) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! What a scenario needs of a target.
 
 use crate::ability::Ability;
-use crate::fault::{Do, Fault};
+use crate::fault::{Do, Fault, Spot};
 use crate::scenario::{Act, Arguments, Bound, Call, Connection, KeyForm, Part, Place, Role, Scenario, Step};
 
 /// What a scenario needs: what its steps imply, and what it says beyond that.
@@ -14,7 +14,8 @@ pub fn needs(scenario: &Scenario) -> Vec<Ability> {
                 needs.push(Ability::Restart)
             }
             Step::Act(Act::Resume { .. }) => needs.push(Ability::Restart),
-            Step::Act(Act::Abandon { .. }) => needs.push(Ability::Connections),
+            Step::Act(Act::Abandon { .. } | Act::HalfClose { .. }) => needs.push(Ability::Connections),
+            Step::Act(Act::NotifyCancelled { .. }) => needs.push(Ability::Cancel),
             Step::Act(Act::HoldLock | Act::ReleaseLock) => needs.push(Ability::Lock),
             Step::Act(Act::Pass { limit: Bound::Retention, .. }) => needs.push(Ability::Retention),
             Step::Act(Act::Pass { limit: Bound::Lease, .. }) => needs.push(Ability::Lease),
@@ -53,12 +54,19 @@ fn call_needs(call: &Call) -> Vec<Ability> {
     if call.request_id_of.is_some() {
         needs.push(Ability::RequestId);
     }
-    if let Some(Fault { at, deed, .. }) = call.fault {
+    if let Some(Fault { at, deed, spot, .. }) = call.fault {
         if deed == Do::Crash {
             needs.push(Ability::Restart);
         }
-        if deed == Do::Answer {
-            needs.push(Ability::Status);
+        match deed {
+            Do::Answer => needs.push(Ability::Status),
+            Do::Reset | Do::Double => needs.push(Ability::Connections),
+            _ => {}
+        }
+        match spot {
+            Some(Spot::AfterHeaders) => needs.push(Ability::Headers),
+            Some(Spot::MidEvent) => needs.push(Ability::Events),
+            _ => {}
         }
         if at.is_point() {
             needs.push(match deed {

@@ -30,6 +30,8 @@ struct Whose {
 struct Open {
     standing: bool,
     held: bool,
+    /// Whether its fault may keep its request from the server.
+    disturbed: bool,
 }
 
 pub(super) fn scenario(

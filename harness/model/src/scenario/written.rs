@@ -57,6 +57,8 @@ pub(super) enum ActWord {
     Restart,
     Release,
     Abandon,
+    HalfClose,
+    NotifyCancelled,
     Observe,
     Resume,
     HoldLock,

@@ -5,6 +5,7 @@ use crate::project::Project;
 
 const HEAD: &str = "title = \"A note is made\"\nsource = \"this test\"\n";
 const FIRST: &str = "\n[[step]]\ncall = \"first\"\nintent = \"note\"\n";
+const STALLED: &str = "fault = { at = \"reply\", do = \"hold\" }\nuntil = \"reached\"\n";
 const HELD: &str = "fault = { at = \"request\", do = \"hold\" }\nuntil = \"reached\"\n";
 
 /// Checks one scenario after another, each in a folder of its own, and gives the page of what was said.
@@ -24,6 +25,10 @@ fn a_word_that_does_not_fit_is_shown_in_its_line() {
         &[
             ("a misspelt field", format!("{HEAD}{FIRST}wroker = 2\n")),
             ("a misspelt field of the file", format!("titel = \"A note\"\n{HEAD}{FIRST}")),
+            (
+                "a place in a message that there is not",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"cut\", where = \"after-lunch\" }}\n"),
+            ),
             (
                 "a deed that there is not",
                 format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"explode\" }}\n"),
@@ -46,10 +51,9 @@ fn a_word_that_does_not_fit_is_shown_in_its_line() {
 }
 
 #[test]
-fn steps_that_contradict_each_other_are_shown() {
-    let act = |word: &str| format!("\n[[step]]\nact = \"{word}\"\nof = \"first\"\n");
+fn faults_that_contradict_themselves_are_shown() {
     page(
-        "scenarios_with_a_contradiction",
+        "scenarios_with_an_impossible_fault",
         &[
             (
                 "a message fault at a point",
@@ -58,6 +62,26 @@ fn steps_that_contradict_each_other_are_shown() {
             (
                 "bytes of a message that is not cut",
                 format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"drop\", bytes = 3 }}\n"),
+            ),
+            (
+                "two places of one cut",
+                format!(
+                    "{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"cut\", bytes = 3, where = \"after-headers\" }}\n"
+                ),
+            ),
+            (
+                "a place in a message that is not cut",
+                format!(
+                    "{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"drop\", where = \"after-headers\" }}\n"
+                ),
+            ),
+            (
+                "a request cut in mid-event",
+                format!("{HEAD}{FIRST}fault = {{ at = \"request\", do = \"cut\", where = \"mid-event\" }}\n"),
+            ),
+            (
+                "a reply that is delivered at once",
+                format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"double\" }}\n"),
             ),
             (
                 "an answer without a status",
@@ -71,6 +95,16 @@ fn steps_that_contradict_each_other_are_shown() {
                 "a status that is not answered",
                 format!("{HEAD}{FIRST}fault = {{ at = \"reply\", do = \"drop\", status = 503 }}\n"),
             ),
+        ],
+    );
+}
+
+#[test]
+fn steps_that_contradict_each_other_are_shown() {
+    let act = |word: &str| format!("\n[[step]]\nact = \"{word}\"\nof = \"first\"\n");
+    page(
+        "scenarios_with_a_contradiction",
+        &[
             (
                 "an await of a call that there is not",
                 format!("{HEAD}{FIRST}\n[[step]]\nawait = \"second\"\n"),
@@ -92,6 +126,16 @@ fn steps_that_contradict_each_other_are_shown() {
             ("no call", format!("{HEAD}\n[[step]]\nact = \"observe\"\n")),
             ("a call and an act in one step", format!("{HEAD}{FIRST}act = \"kill\"\n")),
             ("a step of nothing", format!("{HEAD}{FIRST}\n[[step]]\nworker = 1\n")),
+            ("a cancel of a call that has ended", format!("{HEAD}{FIRST}{}", act("notify-cancelled"))),
+            (
+                "a cancel of a request that was kept back",
+                format!("{HEAD}{FIRST}{HELD}{}", act("notify-cancelled")),
+            ),
+            (
+                "an await of a call that is cancelled and held",
+                format!("{HEAD}{FIRST}{STALLED}{}\n[[step]]\nawait = \"first\"\n", act("notify-cancelled")),
+            ),
+            ("half a close of a call that has ended", format!("{HEAD}{FIRST}{}", act("half-close"))),
             ("a call without an intent", format!("{HEAD}\n[[step]]\ncall = \"first\"\n")),
             ("the key of an intent that there is not", format!("{HEAD}{FIRST}key-of = \"letter\"\n")),
         ],

@@ -16,6 +16,7 @@ mod outside;
 mod page;
 mod project;
 mod records;
+mod resend;
 mod servers;
 mod shared;
 mod streamable;

@@ -193,7 +193,7 @@ impl Play {
     /// The worker is killed between its writes.
     pub(crate) fn crashed(self, call: &str) -> Play {
         let (name, pid) = (call.to_owned(), self.pid());
-        let fault = Fault { at: At::BetweenWrites, deed: Do::Crash, bytes: None, status: None };
+        let fault = Fault { at: At::BetweenWrites, deed: Do::Crash, bytes: None, status: None, spot: None };
         let evidence = format!("`reached` says \"between-writes {pid}\"; then the worker was killed");
         self.add(What::Armed { call: name.clone(), fault })
             .add(What::Fired { call: name.clone(), evidence })

@@ -52,19 +52,23 @@ impl Reader<'_> {
         };
         let (limit, to) = (step.limit.ok_or_else(|| lacks("limit")), step.to.ok_or_else(|| lacks("to")));
         let times = step.times.as_ref().map(|times| *times.get_ref()).ok_or_else(|| lacks("times"));
-        let mut of = || self.standing_call(&span, step.of.as_ref());
+        let of = || self.standing_call(&span, step.of.as_ref());
         Ok(match word {
             ActWord::Kill => Act::Kill { worker },
             ActWord::Stop => Act::Stop { worker },
             ActWord::Restart => Act::Restart { worker },
-            ActWord::Release => Act::Release { call: of()? },
+            ActWord::Release => {
+                let call = of()?;
+                self.calls.entry(call.clone()).and_modify(|open| open.held = false);
+                Act::Release { call }
+            }
             ActWord::Abandon => {
                 let call = of()?;
-                if let Some(open) = self.calls.get_mut(&call) {
-                    open.standing = false;
-                }
+                self.calls.entry(call.clone()).and_modify(|open| open.standing = false);
                 Act::Abandon { call }
             }
+            ActWord::HalfClose => Act::HalfClose { call: self.sent_call(&span, of()?)? },
+            ActWord::NotifyCancelled => Act::NotifyCancelled { call: self.sent_call(&span, of()?)? },
             ActWord::Observe => Act::Observe,
             ActWord::Resume => Act::Resume { worker },
             ActWord::HoldLock => Act::HoldLock,
@@ -84,7 +88,10 @@ impl Reader<'_> {
         word: ActWord,
         step: &WrittenStep,
     ) -> Result<(), InputError> {
-        let of = matches!(word, ActWord::Release | ActWord::Abandon);
+        let of = matches!(
+            word,
+            ActWord::Release | ActWord::Abandon | ActWord::HalfClose | ActWord::NotifyCancelled
+        );
         let worker = matches!(word, ActWord::Kill | ActWord::Stop | ActWord::Restart | ActWord::Resume);
         let pass = word == ActWord::Pass;
         let idle = [
@@ -116,24 +123,28 @@ impl Reader<'_> {
     }
 
     /// The call an act speaks of, which must still stand there.
-    fn standing_call(
-        &mut self,
-        span: &Range<usize>,
-        of: Option<&Spanned<String>>,
-    ) -> Result<String, InputError> {
+    fn standing_call(&self, span: &Range<usize>, of: Option<&Spanned<String>>) -> Result<String, InputError> {
         let Some(name) = of else {
             return Err(self.source.error(span.clone(), "this act needs a call", "say `of = \"…\"`"));
         };
         self.known_call(name)?;
-        let open = self.calls.get_mut(name.get_ref()).expect("just looked up");
-        if !open.standing {
+        if !self.calls[name.get_ref()].standing {
             return Err(self.source.error(
                 name.span(),
                 format!("the call `{}` has already ended here", name.get_ref()),
                 "give the call an `until`, so that it still stands",
             ));
         }
-        open.held = false;
         Ok(name.get_ref().clone())
+    }
+
+    /// Who leaves a call must have asked for something.
+    fn sent_call(&self, span: &Range<usize>, call: String) -> Result<String, InputError> {
+        if self.calls[&call].disturbed {
+            let message = format!("the request of `{call}` may never have come to the server");
+            let cure = "let its fault stand at a point inside the server, or at the reply";
+            return Err(self.source.error(span.clone(), message, cure));
+        }
+        Ok(call)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::{Open, Reader, Whose};
-use crate::fault::{Do, Fault, GATEWAY};
+use crate::fault::{At, Do, Fault, GATEWAY, Spot};
 use crate::input::InputError;
 use crate::scenario::written::WrittenStep;
 use crate::scenario::{Call, Part, Until};
@@ -42,7 +42,8 @@ impl Reader<'_> {
         let fault = step.fault.map(Spanned::into_inner);
         self.fits(&span, fault, until)?;
         let held = fault.is_some_and(|fault| fault.deed == Do::Hold);
-        let open = Open { standing: until != Until::Answered, held };
+        let disturbed = fault.is_some_and(|fault| fault.at == At::Request);
+        let open = Open { standing: until != Until::Answered, held, disturbed };
         if self.calls.insert(name.get_ref().clone(), open).is_some() {
             return Err(self.source.error(
                 name.span(),
@@ -140,7 +141,7 @@ impl Reader<'_> {
 
     /// A fault must be possible where it stands, and carry only the words that belong to it.
     fn legal(&self, fault: &Spanned<Fault>) -> Result<(), InputError> {
-        let Fault { at, deed, bytes, status } = *fault.get_ref();
+        let Fault { at, deed, bytes, status, spot } = *fault.get_ref();
         let error = |message: String, cure: &str| Err(self.source.error(fault.span(), message, cure));
         if !deed.is_legal(at) {
             let legal: Vec<_> = Do::ALL.into_iter().filter(|deed| deed.is_legal(at)).map(Do::word).collect();
@@ -149,8 +150,16 @@ impl Reader<'_> {
                 &format!("there, one of: {}", legal.join(", ")),
             );
         }
-        if bytes.is_some() && deed != Do::Cut {
-            return error("`bytes` belongs to `cut`".into(), "leave it out");
+        let breaks = matches!(deed, Do::Cut | Do::Reset);
+        let misplaced = [("bytes", bytes.is_some()), ("where", spot.is_some())];
+        if let Some((word, _)) = misplaced.iter().find(|(_, said)| *said && !breaks) {
+            return error(format!("`{word}` belongs to `cut` and `reset`"), "leave it out");
+        }
+        if bytes.is_some() && spot.is_some() {
+            return error("`bytes` and `where` both say where the stream breaks".into(), "leave one out");
+        }
+        if spot == Some(Spot::MidEvent) && at != At::Reply {
+            return error("only a reply comes as an event".into(), "say `at = \"reply\"`, or another place");
         }
         let known: Vec<_> = GATEWAY.iter().map(u16::to_string).collect();
         match status {
