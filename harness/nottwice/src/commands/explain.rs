@@ -36,7 +36,7 @@ pub(super) fn explain(name: &str) -> Result<Exit, Failure> {
         format!("exit code {}: {text}\n", *exit as i32)
     } else {
         return Err(Failure::usage(
-            format!("`{name}` is no clause, scenario, defect, preset or exit code"),
+            format!("there is nothing named `{name}` to explain"),
             "`nottwice list clauses`, `list scenarios`, `list defects` and `list presets` show the names",
         ));
     };
