@@ -27,6 +27,9 @@ use crate::worker::{Seat, Who, Worker};
 /// How often a starting server is looked at: a listening socket sends no event to others.
 const GLANCE: Duration = Duration::from_millis(2);
 
+/// How many ports are tried for one worker: whoever takes a free one takes it once.
+const PORTS_TRIED: u8 = 4;
+
 /// How long one look at a starting server may take.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -129,17 +132,29 @@ impl Fleet {
             old.stopped(start.stop_within.duration()).await;
         }
         let incarnation = self.starts.get(&seat).copied().unwrap_or(0) + 1;
-        let http = self.place.target().reach.transport.over_http();
-        let port = if http { Some(self.port()?) } else { None };
-        let worker = Worker::start(&self.place, start, seat, incarnation, port, &self.recorder)?;
-        let worker = Arc::new(worker);
-        if let Some(port) = port {
-            self.ready(&worker, start, port).await?;
-        }
+        let worker = Arc::new(self.launch(seat, start, incarnation).await?);
         self.starts.insert(seat, incarnation);
         self.workers.insert(seat, worker.clone());
         worker.started();
         Ok(worker)
+    }
+
+    /// A worker that is ready. A port of our own choice that somebody else took meanwhile is given up for
+    /// another one.
+    async fn launch(&self, seat: Seat, start: &Start, incarnation: u32) -> Result<Worker, DriveError> {
+        let reach = &self.place.target().reach;
+        let ours = reach.base.as_deref().is_some_and(|base| base.contains("{port}"));
+        let mut left = if ours { PORTS_TRIED } else { 1 };
+        loop {
+            left -= 1;
+            let port = if reach.transport.over_http() { Some(self.port()?) } else { None };
+            let worker = Worker::start(&self.place, start, seat, incarnation, port, &self.recorder)?;
+            let Some(port) = port else { return Ok(worker) };
+            match self.ready(&worker, start, port).await {
+                Err(DriveError::Stranger { .. }) if left > 0 => drop(worker),
+                ready => return ready.map(|()| worker),
+            }
+        }
     }
 
     /// A free port, or the fixed one that the base names, which must be free too.

@@ -16,14 +16,17 @@ use crate::process;
 /// these can take a port between its choice and the server's bind.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
+/// The golden section of the ports: its multiples are spread evenly over them.
+const APART: u32 = 7_417;
+
 /// The state code of a listening socket in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
 /// A port that is free now and that this process has not handed out before it went round once.
 pub(crate) fn free_port() -> Result<u16, DriveError> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Two harnesses on one machine begin at different places.
-    let first = std::process::id() * 67;
+    // Harnesses that run side by side, whose numbers are close together, begin far from one another.
+    let first = std::process::id().wrapping_mul(APART);
     for _ in PORTS {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
         let port = PORTS.start + ((first + step) % u32::from(PORTS.end - PORTS.start)) as u16;

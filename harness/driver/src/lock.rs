@@ -35,6 +35,7 @@ impl Lock {
     pub(crate) async fn hold(place: &Place) -> Result<Lock, DriveError> {
         let store = place.target().stores.iter().find_map(|store| store.sqlite.as_deref());
         let database = PathBuf::from(place.fill(store.unwrap_or_default(), None)?);
+        place.close();
         let program = &place.setting.program;
         let error = |source| DriveError::Start { command: program.display().to_string(), source };
         let mut holder = Command::new(program)

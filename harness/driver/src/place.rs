@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nottwice_model::scenario::Role;
 use nottwice_model::target::{Credential, FileWrite, Target};
@@ -29,9 +29,9 @@ pub struct Setting {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) setting: Setting,
+    /// Databases that stay open between two counts, while no process of the server begins or ends.
+    kept: Mutex<Kept>,
     pub(crate) state: StateFolder,
-    /// Databases that stay open between two counts; see [`Place::shared`].
-    pub(crate) kept: Option<Mutex<Kept>>,
     /// How many of the owner's credentials are used up.
     rotated: AtomicUsize,
 }
@@ -43,7 +43,7 @@ impl Place {
     /// Makes the state folder and the files that the target wants in it.
     pub(crate) fn new(setting: &Setting) -> Result<Place, DriveError> {
         let (state, rotated) = (StateFolder::new()?, AtomicUsize::new(0));
-        let place = Place { setting: setting.clone(), state, kept: None, rotated };
+        let place = Place { setting: setting.clone(), state, kept: Mutex::default(), rotated };
         for file in &place.target().files {
             state::write_whole(
                 &PathBuf::from(place.fill(&file.path, None)?),
@@ -53,17 +53,15 @@ impl Place {
         Ok(place)
     }
 
-    /// The same for several plans in turn. Its server is neither killed nor stopped between two counts and
-    /// no store is locked, so that nothing of it can meet a connection that the oracle keeps.
-    pub(crate) fn shared(setting: &Setting) -> Result<Place, DriveError> {
-        Ok(Place { kept: Some(Mutex::default()), ..Place::new(setting)? })
+    /// What is kept open.
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes what was kept open.
+    /// Closes what was kept open: a server that begins or ends, and whoever takes a lock, must find the store
+    /// as it would be if nobody counted.
     pub(crate) fn close(&self) {
-        if let Some(kept) = &self.kept {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        }
+        self.kept().clear();
     }
 
     pub(crate) fn target(&self) -> &Target {

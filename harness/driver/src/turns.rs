@@ -77,7 +77,7 @@ pub async fn play_in_turn(
     slot: &Arc<Slot>,
     ends: &Ends,
 ) -> Result<(), DriveError> {
-    let place = Arc::new(Place::shared(setting)?);
+    let place = Arc::new(Place::new(setting)?);
     let recorder = Recorder::idle(secrets(setting));
     let era = plans.first().and_then(|first| first.plan.survey.era).unwrap_or(Era::Legacy);
     let mut fleet = Fleet::new(place, era, recorder.clone());

@@ -79,7 +79,7 @@ pub(crate) struct Worker {
     /// Reads standard error to its end.
     listening: tokio::sync::Mutex<tokio::task::JoinHandle<()>>,
     /// Kept so that no state folder is removed while a process of it still runs.
-    _place: Arc<Place>,
+    place: Arc<Place>,
 }
 
 impl Worker {
@@ -92,6 +92,7 @@ impl Worker {
         port: Option<u16>,
         recorder: &Recorder,
     ) -> Result<Worker, DriveError> {
+        place.close();
         process::adopt_orphans();
         let mark = format!("{}{}.{}", Identity::own().mark(), place.state.path().display(), unique());
         let mut command = command(place, start, seat, port, &mark)?;
@@ -133,7 +134,7 @@ impl Worker {
             heard,
             lines,
             listening: tokio::sync::Mutex::new(listening),
-            _place: place.clone(),
+            place: place.clone(),
         })
     }
 
@@ -162,6 +163,7 @@ impl Worker {
 
     /// Ends the whole tree with SIGKILL and waits until its leader is gone.
     pub(crate) async fn kill(&self) {
+        self.place.close();
         process::kill_group(self.pid);
         if let Ok(status) = self.child.lock().await.wait().await {
             self.exited(true, status.to_string());
@@ -194,6 +196,7 @@ impl Worker {
 
     /// The same after its only connection is closed already, which has told it to stop.
     pub(crate) fn hang_up(&self) {
+        self.place.close();
         process::ask_to_stop(self.pid);
     }
 

@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use nottwice_model::history::CountedFrom;
@@ -47,8 +46,7 @@ fn count(store: &Store, place: &Place, from: CountedFrom) -> Result<Counted, Dri
         let connection = Connection::open(copy.path().join("db")).map_err(error)?;
         return counted(store, &path, &connection);
     }
-    let Some(kept) = &place.kept else { return counted(store, &path, &open(&path).map_err(error)?) };
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = place.kept();
     let number = std::fs::metadata(&path).map(|file| file.ino()).unwrap_or_default();
     if let Some((_, connection)) = kept.get(&path).filter(|(of, _)| *of == number) {
         return counted(store, &path, connection);
@@ -63,9 +61,9 @@ fn count(store: &Store, place: &Place, from: CountedFrom) -> Result<Counted, Dri
     counted
 }
 
-/// Opens a running server's database, which is read through its own locks.
+/// Opens a running server's database, which is read through its own locks. One thread at a time has it.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 fn counted(store: &Store, path: &Path, connection: &Connection) -> Result<Counted, DriveError> {
