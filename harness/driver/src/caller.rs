@@ -10,6 +10,7 @@ use nottwice_model::fault::{At, Fault};
 use nottwice_model::history::{Outcome, What, Why};
 use nottwice_model::plan::{Plan, PlannedCall};
 use nottwice_model::reply::{self, Class};
+use nottwice_model::scenario::KeyForm;
 use nottwice_model::target::{Credential, Era, KeyPlace, Transport};
 use tokio::sync::{Notify, watch};
 
@@ -27,6 +28,7 @@ pub(crate) struct Attempt {
     pub(crate) identity: usize,
     pub(crate) variant: usize,
     pub(crate) keyed: bool,
+    pub(crate) form: KeyForm,
     pub(crate) worker: u8,
     pub(crate) request_id: u64,
     pub(crate) fault: Option<Fault>,
@@ -40,6 +42,7 @@ impl Attempt {
             identity: call.identity,
             variant: call.variant,
             keyed: call.keyed,
+            form: call.sent_as(),
             worker: call.worker,
             request_id: call.request_id,
             fault: call.fault,
@@ -101,14 +104,17 @@ impl Caller {
     }
 
     fn request(&self) -> Request {
-        let Attempt { identity, variant, keyed, request_id, .. } = self.attempt;
+        let Attempt { identity, variant, form, request_id, .. } = self.attempt;
         let plan = &self.plan;
         let mut headers = Vec::new();
         if let Some(Credential::Header { name, value }) = self.workspace() {
             headers.push((name.clone(), value.clone()));
         }
-        if let (KeyPlace::Header(name), Some(key), true) = (&plan.target.key.at, plan.key(identity), keyed) {
-            headers.push((name.clone(), key.to_owned()));
+        let key = plan.carried(identity, form);
+        if let (KeyPlace::Header(name), Some(key)) = (&plan.target.key.at, &key) {
+            let text = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
+            let again = plan.carried_again(identity, form);
+            headers.extend([text].into_iter().chain(again).map(|value| (name.clone(), value)));
         }
         if let Some(name) = &self.place.target().reach.request_id {
             headers.push((name.clone(), request_id.to_string()));
@@ -118,11 +124,11 @@ impl Caller {
         {
             headers.push((name.clone(), value.clone()));
         }
-        let meta = match (&plan.target.key.at, plan.key(identity)) {
-            (KeyPlace::Meta(name), Some(key)) if keyed => vec![(name.clone(), key.into())],
+        let meta = match (&plan.target.key.at, key) {
+            (KeyPlace::Meta(name), Some(key)) => vec![(name.clone(), key)],
             _ => Vec::new(),
         };
-        let arguments = plan.arguments(identity, variant, keyed);
+        let arguments = plan.arguments(identity, variant, form);
         if plan.target.transport == Transport::McpHttp && plan.survey.era == Some(Era::Modern) {
             let schema = &plan.survey.described["inputSchema"];
             headers.extend(mcp::repeated(schema, &arguments));

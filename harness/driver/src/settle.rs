@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use nottwice_model::history::{Outcome, What};
+use nottwice_model::scenario::KeyForm;
 
 use crate::caller::{Attempt, Signals};
 use crate::clock::Clock;
@@ -86,6 +87,7 @@ impl Player {
             identity: open.identity,
             variant: open.variant,
             keyed: true,
+            form: KeyForm::Own,
             worker: open.worker,
             request_id: self.request_id(id),
             fault: None,

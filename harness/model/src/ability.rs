@@ -14,6 +14,14 @@ pub enum Ability {
     Key,
     /// A call without a key is refused.
     KeyRequired,
+    /// More keys are legal than UUIDs.
+    KeyGrammar,
+    /// The target says how long a key may be.
+    KeyMax,
+    /// The key is a JSON value, and so has a type.
+    KeyType,
+    /// The key stands in a header, which may come twice.
+    KeyHeader,
     /// The harness starts the workers, so it can end and restart them.
     Restart,
     /// Several connections to one worker.
@@ -77,6 +85,10 @@ impl fmt::Display for Ability {
         match self {
             Ability::Key => f.write_str("key"),
             Ability::KeyRequired => f.write_str("key-required"),
+            Ability::KeyGrammar => f.write_str("key-grammar"),
+            Ability::KeyMax => f.write_str("key-max"),
+            Ability::KeyType => f.write_str("key-type"),
+            Ability::KeyHeader => f.write_str("key-header"),
             Ability::Restart => f.write_str("restart"),
             Ability::Connections => f.write_str("connections"),
             Ability::Workers(n) => write!(f, "workers:{n}"),
@@ -125,6 +137,7 @@ impl Ability {
     /// Every ability that can be written, in the order of the list in `explain`.
     pub fn all() -> Vec<Ability> {
         let mut all = vec![Ability::Key, Ability::KeyRequired, Ability::Restart, Ability::Connections];
+        all.extend([Ability::KeyGrammar, Ability::KeyMax, Ability::KeyType, Ability::KeyHeader]);
         all.extend([Ability::Workers(2), Ability::Principals(2), Ability::RequestId, Ability::Status]);
         all.extend([Ability::Cancel, Ability::Headers, Ability::Events]);
         all.push(Ability::Tool(Part::Quiet));
@@ -154,6 +167,12 @@ impl Ability {
                 "say where the key sits: `[key] at = \"arguments:/…\"`, `\"meta:…\"` or `\"header:…\"`".into()
             }
             Ability::KeyRequired => "say `[key] required = true` if calls without a key are refused".into(),
+            Ability::KeyGrammar => {
+                "say that more keys are legal than UUIDs: `[key] grammar = \"printable\"`, `max = …`".into()
+            }
+            Ability::KeyMax => "say how many characters a key may have: `[key] max = …`".into(),
+            Ability::KeyType => "the key has no type where it stands in a header".into(),
+            Ability::KeyHeader => "the key comes twice only where it stands in a header".into(),
             Ability::Restart => "say how the server is started: `[start] command = […]`".into(),
             Ability::Connections => {
                 "reach the server over HTTP: over stdio a process is one connection".into()

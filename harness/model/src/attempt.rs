@@ -2,6 +2,7 @@
 
 use crate::fault::{At, Do, Fault};
 use crate::history::Outcome;
+use crate::scenario::KeyForm;
 
 /// One request on the wire, with everything that the history says of it.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct Attempt<'r> {
     pub request_id: &'r str,
     /// Whether it carries its key.
     pub keyed: bool,
+    /// What it carries instead of its key.
+    pub form: KeyForm,
     /// Whether the plan asked for a connection of its own.
     pub fresh: bool,
     /// When it was sent.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::fault::{At, Do, Fault};
 use crate::plan::{Identity, Plan, PlannedCall, PlannedStep};
-use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
+use crate::scenario::{Act, Arguments, Connection, KeyForm, Part, Place, Role, Until};
 
 /// More intents than this in one plan are a crowd.
 const CROWD: usize = 10;
@@ -93,7 +93,10 @@ fn of_call(plan: &Plan, call: &PlannedCall, found: &mut BTreeSet<String>) {
         (*place != Place::Home, "other scope"),
         (*place != Place::Home, "other workspace"),
         (*tool != Part::Main, "other tool"),
-        (key.is_some() && !call.keyed, "missing key"),
+        (call.form.is_illegal() || (key.is_some() && !call.keyed && call.form.is_plain()), "missing key"),
+        (matches!(call.form, KeyForm::Empty | KeyForm::TooLong | KeyForm::WrongType), "illegal key"),
+        (call.form.is_twice(), "doubled key"),
+        (key.is_some_and(|key| plan.shapes.contains_key(&key)), "unusual key"),
     ];
     words.iter().filter(|(is, _)| *is).for_each(|(_, word)| add(found, &[word]));
 }

@@ -70,6 +70,8 @@ pub static ALL: &[&Clause] = &[
     &retention::LATE_ARRIVAL,
     &retention::NO_SILENT_REPEAT,
     &input::KEY_REQUIRED,
+    &input::KEY_OPAQUE,
+    &input::KEY_UNFORGEABLE,
     &input::ARGUMENTS_CHECKED,
 ];
 

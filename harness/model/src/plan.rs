@@ -5,17 +5,18 @@ mod name;
 mod need;
 mod planner;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::need::needs;
 pub use self::planner::plan;
 use crate::circumstance;
 use crate::fault::Fault;
 use crate::ledger::Ledger;
-use crate::scenario::{Act, Arguments, Connection, Part, Place, Role, Until};
+use crate::scenario::{Act, Arguments, Connection, KeyForm, Part, Place, Role, Until};
 use crate::sharing;
 use crate::survey::Survey;
 use crate::target::{KeyPlace, TargetFacts, Tool};
@@ -36,6 +37,9 @@ pub struct Plan {
     pub survey: Survey,
     /// Idempotency keys, by number.
     pub keys: Vec<String>,
+    /// The keys that are no UUIDs, by number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shapes: BTreeMap<usize, Shape>,
     /// Labels, by number; a label stands in the arguments and is looked for at the store.
     pub labels: Vec<String>,
     /// What is meant to happen once each.
@@ -45,6 +49,16 @@ pub struct Plan {
     /// Whether this is the control of another plan: the same calls with nothing broken on purpose.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
+}
+
+/// A key that is made for what it has in common with others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// What is special about it.
+    pub form: KeyForm,
+    /// The number of the key that it is made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<usize>,
 }
 
 /// One durable identity: whoever calls, one key, and the arguments that belong to it.
@@ -97,8 +111,11 @@ pub struct PlannedCall {
     pub identity: usize,
     /// The number of the variant it carries.
     pub variant: usize,
-    /// Whether it carries its key.
+    /// Whether it carries its key, once and as it is.
     pub keyed: bool,
+    /// What it carries instead of its key.
+    #[serde(default, skip_serializing_if = "KeyForm::is_plain_for_a_call")]
+    pub form: KeyForm,
     /// Which worker it goes to.
     pub worker: u8,
     /// Over which connection.
@@ -111,31 +128,68 @@ pub struct PlannedCall {
     pub until: Until,
 }
 
+impl PlannedCall {
+    /// In which form the key is sent.
+    pub fn sent_as(&self) -> KeyForm {
+        if self.form.is_plain() && !self.keyed { KeyForm::Missing } else { self.form }
+    }
+}
+
 /// Ids below this one belong to the harness itself: the handshake and the settling retries of a connection.
 pub const FIRST_REQUEST_ID: u64 = 1_000;
 
 impl Plan {
     /// The same plan with fresh keys and labels.
     pub fn renewed(&self, nonce: u64) -> Plan {
-        let (keys, labels) = name::names(self.seed, nonce, self.keys.len(), self.labels.len());
+        let (mut keys, labels) = name::names(self.seed, nonce, self.keys.len(), self.labels.len());
+        name::shape(&mut keys, &self.shapes, self.target.key.max);
         Plan { nonce, keys, labels, ..self.clone() }
     }
 
     /// The arguments of one variant of an identity, key included where it sits among them.
-    pub fn arguments(&self, identity: usize, variant: usize, keyed: bool) -> Value {
+    pub fn arguments(&self, identity: usize, variant: usize, form: KeyForm) -> Value {
         let of = &self.identities[identity];
         let Variant { label, arguments: kind } = &of.variants[variant];
         let Tool { arguments, change, .. } = self.target.tool(of.tool);
-        let key = of.key.filter(|_| keyed).map(|number| self.keys[number].as_str());
-        let words = [("label", self.labels[*label].as_str()), ("key", key.unwrap_or_default())];
+        let key = self.carried(identity, form);
+        let word = key.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let words = [("label", self.labels[*label].as_str()), ("key", word)];
         let mut filled = template::fill_json(arguments, &words);
         for (pointer, value) in change.get(kind).into_iter().flatten() {
             template::set(&mut filled, pointer, template::fill_json(value, &words));
         }
         if let (KeyPlace::Arguments(pointer), Some(key)) = (&self.target.key.at, key) {
-            template::set(&mut filled, pointer, Value::String(key.to_owned()));
+            template::set(&mut filled, pointer, key);
         }
         filled
+    }
+
+    /// What a call sends in the place of its key.
+    pub fn carried(&self, identity: usize, form: KeyForm) -> Option<Value> {
+        let key = self.key(identity)?;
+        match form {
+            KeyForm::Missing => None,
+            KeyForm::Empty => Some("".into()),
+            KeyForm::TooLong => Some(name::longer(key, self.target.key.max).into()),
+            KeyForm::WrongType => Some(json!({ "key": key })),
+            _ => Some(key.into()),
+        }
+    }
+
+    /// What a header that carries the key comes with a second time, where it does.
+    pub fn carried_again(&self, identity: usize, form: KeyForm) -> Option<String> {
+        let key = self.key(identity)?;
+        match form {
+            KeyForm::Doubled => Some(key.to_owned()),
+            KeyForm::WithAnother => Some(key.chars().rev().collect()),
+            _ => None,
+        }
+    }
+
+    /// The key that an identity's is made from and differs from, where there is one.
+    pub fn kin(&self, identity: usize) -> Option<usize> {
+        let shape = self.shapes.get(&self.identities[identity].key?)?;
+        shape.form.is_kin().then_some(shape.of)?
     }
 
     /// The key of an identity.

@@ -2,6 +2,7 @@
 //!
 //! A scenario says nothing of what must hold: scenarios provoke, clauses judge.
 
+mod key;
 mod lower;
 mod written;
 
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::key::KeyForm;
 use crate::ability::Ability;
 use crate::fault::Fault;
 use crate::input::{InputError, Source};
@@ -161,17 +163,6 @@ pub enum Connection {
     Same,
     /// A fresh one.
     New,
-}
-
-/// In which form the key is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyForm {
-    /// As the intent has it.
-    #[default]
-    Own,
-    /// Not at all.
-    Missing,
 }
 
 /// When a call step ends.

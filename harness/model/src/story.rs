@@ -8,7 +8,7 @@ use crate::history::{Outcome, What};
 use crate::ledger::{Ledger, Row};
 use crate::plan::{Identity, PlannedCall};
 use crate::run::Run;
-use crate::scenario::{Arguments, Bound, Connection, Place, Role, Side};
+use crate::scenario::{Arguments, Bound, Connection, KeyForm, Place, Role, Side};
 
 /// How late the harness may be before a late answer is nobody's fault, in milliseconds.
 pub const OWN_LAG: u64 = 50;
@@ -165,6 +165,7 @@ impl<'r> Story<'r> {
             connection: *connection,
             request_id,
             keyed: *keyed,
+            form: planned.map_or(KeyForm::Own, |call| call.sent_as()),
             fresh: planned.is_some_and(|call| call.connection == Connection::New),
             sent: seq,
             sent_at: at,

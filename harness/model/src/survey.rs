@@ -32,6 +32,7 @@ pub struct Survey {
 pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let Target { reach, replies, limits, recovery, retention, stores, .. } = target;
     let keyed = target.key.at != KeyPlace::None;
+    let in_header = matches!(target.key.at, KeyPlace::Header(_));
     let http = reach.transport.over_http();
     let plain = !reach.transport.speaks_mcp();
     let started = target.start.is_some();
@@ -43,6 +44,10 @@ pub fn declared(target: &Target) -> BTreeMap<Ability, String> {
     let simple = [
         (keyed, Ability::Key, "[key] at"),
         (keyed && target.key.required, Ability::KeyRequired, "[key] required"),
+        (keyed && !target.key.grammar.is_uuid(), Ability::KeyGrammar, "[key] grammar"),
+        (keyed && target.key.max.is_some(), Ability::KeyMax, "[key] max"),
+        (keyed && !in_header, Ability::KeyType, "[key] at"),
+        (in_header, Ability::KeyHeader, "[key] at"),
         (started, Ability::Restart, "[start]"),
         (http, Ability::Connections, "[reach] transport"),
         (http, Ability::Status, "[reach] transport"),

@@ -3,8 +3,9 @@
 use nottwice_model::fault::Fault;
 use nottwice_model::history::{CountedFrom, Event, Outcome, What};
 use nottwice_model::ledger::Ledger;
+use nottwice_model::plan::PlannedCall;
 use nottwice_model::run::Run;
-use nottwice_model::scenario::{Arguments, Bound, Place, Role, Side};
+use nottwice_model::scenario::{Arguments, Bound, KeyForm, Place, Role, Side};
 use nottwice_model::story::Story;
 
 use crate::untrusted::{brief, shown};
@@ -220,8 +221,8 @@ impl Teller<'_> {
 
     fn call(&self, what: &What) -> String {
         match what {
-            What::Sent { identity, variant, worker, connection, request_id, keyed, .. } => {
-                let marks = self.marks(*identity, *variant, *keyed);
+            What::Sent { call, identity, variant, worker, connection, request_id, keyed, .. } => {
+                let marks = self.marks(call, *identity, *variant, *keyed);
                 let id = brief(request_id, NAME_MOST);
                 format!("sent to worker {worker} over connection {connection}, request id {id}, {marks}")
             }
@@ -242,7 +243,7 @@ impl Teller<'_> {
         }
     }
 
-    fn marks(&self, identity: usize, variant: usize, keyed: bool) -> String {
+    fn marks(&self, call: &str, identity: usize, variant: usize, keyed: bool) -> String {
         let plan = &self.run.plan;
         let Some(of) = plan.identities.get(identity) else { return "of an unknown intent".to_owned() };
         let key = of.key.and_then(|number| plan.keys.get(number));
@@ -252,7 +253,10 @@ impl Teller<'_> {
                 let more = if short.len() < key.len() { "…" } else { "" };
                 format!("key {}{more}", brief(&short, NAME_MOST))
             }
-            Some(_) => "without its key".to_owned(),
+            Some(_) => {
+                let planned = plan.calls().find(|planned| planned.name == call);
+                planned.map_or(KeyForm::Missing, PlannedCall::sent_as).words().to_owned()
+            }
             None => "no key".to_owned(),
         };
         if let Some(arguments) = of.variants.get(variant).map(|variant| variant.arguments)

@@ -25,6 +25,7 @@ pub(super) static PERFORMED: Clause = Clause {
         "effect.distinct-intents",
         "effect.durable",
         "contention.no-lost-effect",
+        "input.key-opaque",
         "recovery.disconnect-is-not-undo",
         "scope.principal",
         "scope.workspace",
@@ -165,6 +166,7 @@ pub(super) static ACKNOWLEDGED_EXISTS: Clause = Clause {
         "scope.principal",
         "scope.workspace",
         "contention.no-lost-effect",
+        "input.key-opaque",
     ],
     rule: acknowledged_exists,
 };

@@ -36,8 +36,15 @@ fn call_needs(call: &Call) -> Vec<Ability> {
     if call.role == Role::Other {
         needs.push(Ability::Principals(2));
     }
-    if call.key_of.is_some() || call.key == KeyForm::Missing {
+    if call.key_of.is_some() || call.key != KeyForm::Own {
         needs.push(Ability::Key);
+    }
+    match call.key {
+        KeyForm::TooLong => needs.push(Ability::KeyMax),
+        KeyForm::WrongType => needs.push(Ability::KeyType),
+        KeyForm::Doubled | KeyForm::WithAnother => needs.push(Ability::KeyHeader),
+        form if form.is_of_the_intent() => needs.push(Ability::KeyGrammar),
+        _ => {}
     }
     if call.arguments != Arguments::Base {
         needs.push(Ability::Change(call.arguments));

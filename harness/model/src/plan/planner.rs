@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::name::names;
-use super::{FIRST_REQUEST_ID, Identity, Plan, PlannedCall, PlannedStep, Variant, needs};
+use super::name::{names, shape};
+use super::{FIRST_REQUEST_ID, Identity, Plan, PlannedCall, PlannedStep, Shape, Variant, needs};
 use crate::ability::Ability;
 use crate::scenario::{Act, Arguments, Call, KeyForm, Part, Scenario, Step};
 use crate::survey::Survey;
@@ -33,7 +33,8 @@ pub fn plan(
             Step::Call(call) => PlannedStep::Call(planner.call(&call)),
         });
     }
-    let (keys, labels) = names(seed, nonce, planner.keys, planner.labels);
+    let (mut keys, labels) = names(seed, nonce, planner.keys, planner.labels);
+    shape(&mut keys, &planner.shapes, facts.key.max);
     Ok(vec![Plan {
         scenario: scenario.name.clone(),
         seed,
@@ -41,6 +42,7 @@ pub fn plan(
         target: facts.clone(),
         survey: survey.clone(),
         keys,
+        shapes: planner.shapes,
         labels,
         identities: planner.identities,
         steps,
@@ -62,13 +64,14 @@ struct Planner<'a> {
     /// The request id of each call so far.
     request_ids: BTreeMap<String, u64>,
     keys: usize,
+    shapes: BTreeMap<usize, Shape>,
     labels: usize,
 }
 
 impl<'a> Planner<'a> {
     fn new(facts: &'a TargetFacts) -> Planner<'a> {
-        let (identities, intents, request_ids) = Default::default();
-        Planner { facts, identities, intents, request_ids, keys: 0, labels: 0 }
+        let (identities, intents, request_ids, shapes) = Default::default();
+        Planner { facts, identities, intents, request_ids, keys: 0, shapes, labels: 0 }
     }
 
     /// One call by many callers, spread over the workers in turn: the same, or each with an intent of its own.
@@ -94,7 +97,8 @@ impl<'a> Planner<'a> {
             name: call.name.clone(),
             identity,
             variant: self.variant(identity, call.arguments),
-            keyed: self.identities[identity].key.is_some() && call.key == KeyForm::Own,
+            keyed: self.identities[identity].key.is_some() && call.key.is_plain(),
+            form: if call.key.is_plain() { KeyForm::Own } else { call.key },
             worker: call.worker,
             connection: call.connection,
             request_id,
@@ -104,14 +108,18 @@ impl<'a> Planner<'a> {
     }
 
     fn identity(&mut self, call: &Call) -> usize {
-        let key = match &call.key_of {
-            Some(other) => self.identities[self.intents[other]].key,
-            None if self.facts.key.at == KeyPlace::None => None,
-            None => {
+        let other = call.key_of.as_ref().map(|other| self.identities[self.intents[other]].key);
+        let key = match other {
+            Some(key) if !call.key.is_kin() => key,
+            _ if self.facts.key.at == KeyPlace::None => None,
+            _ => {
                 self.keys += 1;
                 Some(self.keys - 1)
             }
         };
+        if let Some(key) = key.filter(|_| call.key.is_of_the_intent()) {
+            self.shapes.insert(key, Shape { form: call.key, of: other.flatten() });
+        }
         let label = match &call.arguments_of {
             Some(other) => self.identities[self.intents[other]].variants[0].label,
             None => self.fresh_label(),

@@ -36,7 +36,7 @@ pub(super) struct WrittenStep {
     pub(super) workers: Option<Spanned<u8>>,
     pub(super) different: Option<Spanned<bool>>,
     pub(super) connection: Option<Connection>,
-    pub(super) key: Option<KeyForm>,
+    pub(super) key: Option<Spanned<KeyForm>>,
     pub(super) key_of: Option<Spanned<String>>,
     pub(super) arguments_of: Option<Spanned<String>>,
     pub(super) arguments: Option<Arguments>,

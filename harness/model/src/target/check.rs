@@ -123,7 +123,18 @@ pub(crate) fn is_loopback(base: &str) -> bool {
     is_port && is_here
 }
 
+/// A shorter key has no room for what keys are made to differ in.
+const SHORTEST_MAX: u16 = 40;
+
 fn key(source: Source<'_>, target: &Target) -> Result<(), InputError> {
+    if target.key.max.is_some_and(|max| max < SHORTEST_MAX) {
+        let cure = "write at least `max = 40`; a shorter one cannot be tried";
+        return Err(error(source, "max", "keys of the harness are longer than that", cure));
+    }
+    if target.key.max.is_none() && !target.key.grammar.is_uuid() {
+        let cure = "say how many characters the longest legal key has: `max = …`";
+        return Err(error(source, "grammar", "a grammar without a longest key", cure));
+    }
     match (&target.key.at, target.reach.transport) {
         (KeyPlace::Header(_), Transport::McpStdio) => {
             let cure = "write `at = \"arguments:/…\"`";
@@ -132,6 +143,10 @@ fn key(source: Source<'_>, target: &Target) -> Result<(), InputError> {
         (KeyPlace::Meta(_), Transport::Http) => {
             let cure = "write `at = \"header:…\"` or `at = \"arguments:/…\"`";
             Err(error(source, "[key]", "only MCP has a `_meta`", cure))
+        }
+        (KeyPlace::None, _) if target.key.max.is_some() => {
+            let cure = "say where it sits, or leave `max` out";
+            Err(error(source, "max", "a key has a length but no place", cure))
         }
         (KeyPlace::None, _) if target.key.required => {
             let cure = "say where it sits, or leave `required` out";

@@ -12,6 +12,30 @@ pub struct Key {
     /// Whether a call without a key is refused.
     #[serde(default)]
     pub required: bool,
+    /// Which keys are legal.
+    #[serde(default, skip_serializing_if = "Grammar::is_uuid")]
+    pub grammar: Grammar,
+    /// How many characters the longest legal key has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u16>,
+}
+
+/// Which keys are legal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grammar {
+    /// UUIDs of version 4 beyond doubt, and nothing else is tried.
+    #[default]
+    Uuid,
+    /// Any visible ASCII characters, up to `max` of them, and no two keys are the same that differ in one.
+    Printable,
+}
+
+impl Grammar {
+    /// Whether nothing but UUIDs is tried.
+    pub fn is_uuid(&self) -> bool {
+        *self == Grammar::Uuid
+    }
 }
 
 /// A place that carries the key: `arguments:/pointer`, `meta:NAME`, `header:NAME` or `none`.

@@ -66,6 +66,19 @@ pub(crate) fn first_count_after(run: &mut Run, name: &str, change: impl FnOnce(&
     count_after(run, seq, change);
 }
 
+/// Every count after the end of an attempt, with the label of the first variant.
+pub(crate) fn counts_after(run: &mut Run, name: &str, change: impl Fn(&mut Ledger, &str)) {
+    let seq = place(run, |what| matches!(what, What::Ended { call, .. } if call == name));
+    let label = run.plan.labels[0].clone();
+    for what in all(run) {
+        if let What::Counted { began, ledger, .. } = what
+            && *began > seq
+        {
+            change(ledger, &label);
+        }
+    }
+}
+
 /// The first count after a worker was started again.
 pub(crate) fn first_count_after_restart(run: &mut Run, change: impl FnOnce(&mut Ledger)) {
     let seq = place(run, |what| matches!(what, What::Started { incarnation, .. } if *incarnation > 1));

@@ -208,6 +208,26 @@ fn a_call_without_its_key_that_is_taken() {
 }
 
 #[test]
+fn two_keys_that_are_taken_for_one() {
+    offends("input-keys-of-other-case", "input.key-opaque", |run| {
+        ended(run, "second", refused(Class::Conflict));
+    });
+}
+
+#[test]
+fn a_doubled_key_that_is_done_twice() {
+    let name = "input-two-keys";
+    let mut run = accepted(name);
+    ended(&mut run, "twice", told_of("2"));
+    edit::counts_after(&mut run, "twice", |ledger, label| {
+        let row = |id: &str| Row { id: id.to_owned(), label: label.to_owned(), scope: None };
+        ledger.effects = vec![row("1"), row("2")];
+    });
+    let roots = verdict::judge(&run).roots().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(roots, ["input.key-unforgeable"], "{name}, edited");
+}
+
+#[test]
 fn two_winners_of_one_race() {
     offends("contention-overlapping-retry", "contention.single-winner", |run| {
         replied(run, "again", told_of("1"));

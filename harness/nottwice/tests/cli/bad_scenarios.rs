@@ -51,6 +51,26 @@ fn a_word_that_does_not_fit_is_shown_in_its_line() {
 }
 
 #[test]
+fn keys_that_cannot_be_made_are_shown() {
+    let second = "\n[[step]]\ncall = \"second\"\nintent = \"another\"\n";
+    page(
+        "scenarios_with_an_impossible_key",
+        &[
+            ("a form that there is not", format!("{HEAD}{FIRST}key = \"rusty\"\n")),
+            ("a key made from nothing", format!("{HEAD}{FIRST}{second}key = \"other-case\"\n")),
+            (
+                "a key made twice",
+                format!("{HEAD}{FIRST}{}key = \"longest\"\n", FIRST.replace("first", "again")),
+            ),
+            (
+                "a key of its own that is another's",
+                format!("{HEAD}{FIRST}{second}key = \"longest\"\nkey-of = \"note\"\n"),
+            ),
+        ],
+    );
+}
+
+#[test]
 fn faults_that_contradict_themselves_are_shown() {
     page(
         "scenarios_with_an_impossible_fault",

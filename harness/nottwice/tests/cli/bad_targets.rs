@@ -94,6 +94,20 @@ fn what_contradicts_itself_is_shown() {
     );
 }
 
+#[test]
+fn keys_that_cannot_be_are_shown() {
+    let key = |rest: &str| format!("{START}{STDIO}{TOOL}\n[key]\n{rest}\n");
+    page(
+        "targets_with_an_impossible_key",
+        &[
+            ("a grammar that there is not", key("at = \"arguments:/key\"\ngrammar = \"klingon\"")),
+            ("a grammar without a longest key", key("at = \"arguments:/key\"\ngrammar = \"printable\"")),
+            ("a longest key that is too short to try", key("at = \"arguments:/key\"\nmax = 8")),
+            ("a longest key at no place", key("max = 64")),
+        ],
+    );
+}
+
 /// A target over stdio with a hook.
 fn piped(hook: &str) -> String {
     format!("{START}{STDIO}{TOOL}\n[[hook]]\npoint = \"claimed\"\n{hook}\n")

@@ -7,7 +7,7 @@ use nottwice_model::ledger::{Ledger, Row};
 use nottwice_model::plan::{self, Plan};
 use nottwice_model::reply::Answer;
 use nottwice_model::run::Run;
-use nottwice_model::scenario;
+use nottwice_model::scenario::{self, KeyForm};
 use nottwice_model::survey::{self, Survey};
 use nottwice_model::target::{self, TargetFacts};
 use serde_json::Value;
@@ -145,7 +145,7 @@ impl Play {
     /// A request is sent.
     pub(crate) fn sent(mut self, call: &str) -> Play {
         self.connections += 1;
-        let body = self.plan.arguments(0, 0, false).to_string();
+        let body = self.plan.arguments(0, 0, KeyForm::Missing).to_string();
         let key = self.plan.key(0).map(|key| format!("Idempotency-Key: {key}\r\n")).unwrap_or_default();
         let sent = What::Sent {
             call: call.to_owned(),

@@ -8,7 +8,7 @@ use super::{Open, Reader, Whose};
 use crate::fault::{At, Do, Fault, GATEWAY, Spot};
 use crate::input::InputError;
 use crate::scenario::written::WrittenStep;
-use crate::scenario::{Call, Part, Until};
+use crate::scenario::{Call, KeyForm, Part, Until};
 
 /// As many callers as one scenario can bring together.
 const CROWD_MOST: u16 = 256;
@@ -21,6 +21,7 @@ impl Reader<'_> {
         let whose = self.whose(&span, &step)?;
         let (times, workers) = self.crowd(&step)?;
         let different = step.different.as_ref().is_some_and(|different| *different.get_ref());
+        let key = self.key(&step)?;
         let name = step.call.expect("the caller matched on it");
         let Some(intent) = step.intent else {
             return Err(self.source.error(
@@ -59,7 +60,7 @@ impl Reader<'_> {
             tool: whose.tool,
             worker: self.worker(step.worker)?,
             connection: step.connection.unwrap_or_default(),
-            key: step.key.unwrap_or_default(),
+            key,
             key_of: step.key_of.map(Spanned::into_inner),
             arguments_of: step.arguments_of.map(Spanned::into_inner),
             arguments: step.arguments.unwrap_or_default(),
@@ -71,6 +72,24 @@ impl Reader<'_> {
             workers,
             different,
         })
+    }
+
+    /// The form of the key: one that belongs to the key itself is said once, by the first call that has it.
+    fn key(&self, step: &WrittenStep) -> Result<KeyForm, InputError> {
+        let Some(key) = &step.key else { return Ok(KeyForm::Own) };
+        let form = *key.get_ref();
+        let error = |message: &str, cure: &str| Err(self.source.error(key.span(), message, cure));
+        let known = step.intent.as_ref().is_some_and(|intent| self.intents.contains_key(intent.get_ref()));
+        if form.is_of_the_intent() && known {
+            return error("an earlier call has made the key of this intent", "leave `key` out of this call");
+        }
+        match (form.is_kin(), &step.key_of) {
+            (true, None) => error("this form is made from another key", "say which: `key-of = \"…\"`"),
+            (false, Some(_)) if form == KeyForm::Longest => {
+                error("a key of its own is no other intent's", "leave `key` or `key-of` out")
+            }
+            _ => Ok(form),
+        }
     }
 
     /// Who calls which tool for which workspace: said by the first call of an intent, and the same for all.
