@@ -170,3 +170,42 @@ pub struct Fault {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
 }
+
+impl Fault {
+    /// What does not fit in it, with the cure: it has to be possible where it stands, and carries only the words
+    /// that belong to it.
+    pub(crate) fn mistake(self) -> Option<(String, String)> {
+        let Fault { at, deed, bytes, status, spot } = self;
+        let found = |message: String, cure: &str| Some((message, cure.to_owned()));
+        if !deed.is_legal(at) {
+            let legal: Vec<_> = Do::ALL.into_iter().filter(|deed| deed.is_legal(at)).map(Do::word).collect();
+            return found(
+                format!("`{}` cannot be done at `{}`", deed.word(), at.word()),
+                &format!("there, one of: {}", legal.join(", ")),
+            );
+        }
+        let breaks = matches!(deed, Do::Cut | Do::Reset);
+        let misplaced = [("bytes", bytes.is_some()), ("where", spot.is_some())];
+        if let Some((word, _)) = misplaced.iter().find(|(_, said)| *said && !breaks) {
+            return found(format!("`{word}` belongs to `cut` and `reset`"), "leave it out");
+        }
+        if bytes.is_some() && spot.is_some() {
+            return found("`bytes` and `where` both say where the stream breaks".into(), "leave one out");
+        }
+        if spot == Some(Spot::MidEvent) && at != At::Reply {
+            return found("only a reply comes as an event".into(), "say `at = \"reply\"`, or another place");
+        }
+        let known: Vec<_> = GATEWAY.iter().map(u16::to_string).collect();
+        match status {
+            Some(_) if deed != Do::Answer => found("`status` belongs to `answer`".into(), "leave it out"),
+            None if deed == Do::Answer => {
+                let cure = format!("add `status = …`, one of: {}", known.join(", "));
+                found("what is answered is not said".into(), &cure)
+            }
+            Some(status) if !GATEWAY.contains(&status) => {
+                found(format!("no gateway answers {status} here"), &format!("one of: {}", known.join(", ")))
+            }
+            _ => None,
+        }
+    }
+}

@@ -57,6 +57,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         jobs: Jobs,
     },
+    /// Stand between a client and a server, and do faults to the messages that a file of rules names
+    Proxy(Proxy),
     /// Play one defect of the reference server and show the failing report
     Demo {
         /// Which; `nottwice list defects` shows them
@@ -137,6 +139,18 @@ pub(crate) struct Run {
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) ad_hoc: AdHoc,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Proxy {
+    /// The file of rules
+    pub(crate) rules: PathBuf,
+    /// The file that the log is written to; standard error if none is named
+    #[arg(long)]
+    pub(crate) log: Option<PathBuf>,
+    /// The command that starts a server of MCP over stdio
+    #[arg(last = true, value_name = "COMMAND", required = true)]
+    pub(crate) start: Vec<String>,
 }
 
 /// A target told in flags, for a first look without a file.

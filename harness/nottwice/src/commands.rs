@@ -7,26 +7,16 @@ mod hold_lock;
 mod judge;
 mod list;
 mod matrix;
+mod proxy;
 mod replay;
 mod run;
 mod serve;
 
-use nottwice_driver::Cleared;
 use nottwice_model::report::Exit;
 
 use crate::Failure;
 use crate::cli::{Cli, Command};
-use crate::output::warn;
-
-/// Whoever starts servers first ends those of a harness that was killed and could not.
-fn clear_leftovers() {
-    let Cleared { processes, folders } = nottwice_driver::clear_leftovers();
-    if processes + folders > 0 {
-        warn(&format!(
-            "an earlier run was killed: {processes} processes and {folders} folders that it left are cleared away"
-        ));
-    }
-}
+use crate::leftovers::clear_leftovers;
 
 pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     if matches!(
@@ -46,6 +36,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         }
         Command::Matrix { jobs } => matrix::matrix(&jobs),
         Command::Demo { defect, output } => demo::demo(&defect, &output),
+        Command::Proxy(proxy) => proxy::proxy(&proxy),
         Command::HoldLock { database } => hold_lock::hold_lock(&database),
         Command::Serve { arguments } => serve::serve(&arguments),
     }

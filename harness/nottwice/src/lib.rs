@@ -8,6 +8,7 @@ pub mod campaign;
 mod cli;
 mod commands;
 mod failure;
+mod leftovers;
 pub mod matrix;
 mod output;
 mod schedule;

@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "a declared window, lease or delay has to go by, and nobody announces its end",
     ),
     ("harness/driver/src/process.rs", "a process that ends or stands still announces it to nobody here"),
+    ("harness/driver/src/proxy/desk.rs", "how long a message is held is what its rule says"),
     (
         "harness/driver/src/transports/mcp_http.rs",
         "how long to leave a stream alone before it goes on is what the server says",

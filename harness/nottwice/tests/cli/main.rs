@@ -15,6 +15,8 @@ mod nothing_left;
 mod outside;
 mod page;
 mod project;
+mod proxy;
+mod proxy_rules;
 mod records;
 mod resend;
 mod servers;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::{self, JoinHandle};
 
@@ -84,6 +84,15 @@ impl Project {
         let company = self.company();
         let child = self.command(&words).stdout(stdout).spawn().expect("the binary was built");
         Running::new(child, self.temp(), company).end()
+    }
+
+    /// Starts it as the server of this test, which holds both of its pipes.
+    pub(crate) fn converse(&self, words: &[&str]) -> (Running, ChildStdin, ChildStdout) {
+        let company = self.company();
+        let mut command = self.command(words);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it was built");
+        let (stdin, stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        (Running::new(child, self.temp(), company), stdin, stdout)
     }
 
     fn company(&self) -> Option<RwLockReadGuard<'static, ()>> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::{Open, Reader, Whose};
-use crate::fault::{At, Do, Fault, GATEWAY, Spot};
+use crate::fault::{At, Do, Fault};
 use crate::input::InputError;
 use crate::scenario::written::WrittenStep;
 use crate::scenario::{Call, KeyForm, Part, Until};
@@ -160,37 +160,9 @@ impl Reader<'_> {
 
     /// A fault must be possible where it stands, and carry only the words that belong to it.
     fn legal(&self, fault: &Spanned<Fault>) -> Result<(), InputError> {
-        let Fault { at, deed, bytes, status, spot } = *fault.get_ref();
-        let error = |message: String, cure: &str| Err(self.source.error(fault.span(), message, cure));
-        if !deed.is_legal(at) {
-            let legal: Vec<_> = Do::ALL.into_iter().filter(|deed| deed.is_legal(at)).map(Do::word).collect();
-            return error(
-                format!("`{}` cannot be done at `{}`", deed.word(), at.word()),
-                &format!("there, one of: {}", legal.join(", ")),
-            );
-        }
-        let breaks = matches!(deed, Do::Cut | Do::Reset);
-        let misplaced = [("bytes", bytes.is_some()), ("where", spot.is_some())];
-        if let Some((word, _)) = misplaced.iter().find(|(_, said)| *said && !breaks) {
-            return error(format!("`{word}` belongs to `cut` and `reset`"), "leave it out");
-        }
-        if bytes.is_some() && spot.is_some() {
-            return error("`bytes` and `where` both say where the stream breaks".into(), "leave one out");
-        }
-        if spot == Some(Spot::MidEvent) && at != At::Reply {
-            return error("only a reply comes as an event".into(), "say `at = \"reply\"`, or another place");
-        }
-        let known: Vec<_> = GATEWAY.iter().map(u16::to_string).collect();
-        match status {
-            Some(_) if deed != Do::Answer => error("`status` belongs to `answer`".into(), "leave it out"),
-            None if deed == Do::Answer => {
-                let cure = format!("add `status = …`, one of: {}", known.join(", "));
-                error("what is answered is not said".into(), &cure)
-            }
-            Some(status) if !GATEWAY.contains(&status) => {
-                error(format!("no gateway answers {status} here"), &format!("one of: {}", known.join(", ")))
-            }
-            _ => Ok(()),
+        match fault.get_ref().mistake() {
+            None => Ok(()),
+            Some((message, cure)) => Err(self.source.error(fault.span(), message, cure)),
         }
     }
 
