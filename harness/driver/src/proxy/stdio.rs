@@ -265,8 +265,16 @@ impl Session {
         match then {
             Then::Bear(borne) => return self.bear(borne, line).await,
             Then::Free(frees) => {
-                let _ = write(&self.client, &line).await;
+                // The same reply can bear a fault of its own.
+                let end = match self.answers(&line) {
+                    Some(then) => Box::pin(self.clone().on_reply(then, line)).await,
+                    None => {
+                        let _ = write(&self.client, &line).await;
+                        None
+                    }
+                };
                 self.desk.answered(&frees);
+                return end;
             }
             Then::Again(borne, request) => {
                 let mut glance = Glance::default();

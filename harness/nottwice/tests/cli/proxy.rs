@@ -194,6 +194,17 @@ fn a_held_message_goes_on_when_its_rule_says() {
 }
 
 #[test]
+fn a_reply_that_frees_another_message_can_bear_a_fault_itself() {
+    let held = rule("b", 1, "at = \"request\"\ndo = \"hold\"\nuntil = \"next-reply\"");
+    let lost = rule("b", 2, "at = \"reply\"\ndo = \"drop\"").replace("the fault", "the other");
+    let mut client = Client::of(&(held + &lost));
+    client.call(1, "b");
+    client.call(2, "b");
+    assert_eq!(client.came(), (1, 2));
+    client.end().0.exits(0);
+}
+
+#[test]
 fn a_fault_that_never_fires_is_said_by_name() {
     let mut client = Client::of(&rule("b", 3, "at = \"reply\"\ndo = \"drop\""));
     client.call(1, "b");
