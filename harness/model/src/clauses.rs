@@ -5,6 +5,7 @@ mod contention;
 mod effect;
 mod fidelity;
 mod input;
+mod leak;
 mod operation;
 mod outcome;
 mod race;
@@ -47,7 +48,7 @@ pub static ALL: &[&Clause] = &[
     &operation::OPERATION,
     &scope::SERVER_RESOLVED,
     &scope::AUTHORIZE_BEFORE_REPLAY,
-    &scope::NO_LEAK,
+    &leak::NO_LEAK,
     &contention::SINGLE_WINNER,
     &contention::NO_LOST_EFFECT,
     &race::RACING_CONFLICT,
