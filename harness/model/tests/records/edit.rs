@@ -52,6 +52,18 @@ pub(crate) fn answers(run: &mut Run, name: &str, change: impl Fn(&mut Answer)) {
     }
 }
 
+/// The bytes of the answer of an attempt.
+pub(crate) fn rewrites(run: &mut Run, name: &str, from: &str, to: &str) {
+    for what in all(run) {
+        if let What::Replied { call, bytes, .. } = what
+            && call == name
+        {
+            assert!(bytes.contains(from), "{name} was not told {from}");
+            *bytes = bytes.replace(from, to);
+        }
+    }
+}
+
 fn count_after(run: &mut Run, seq: usize, change: impl FnOnce(&mut Ledger)) {
     let mut counts = all(run).filter_map(|what| match what {
         What::Counted { began, ledger, .. } if *began > seq => Some(ledger),

@@ -149,6 +149,25 @@ fn the_first_principals_result_for_the_second() {
     offends("scope-second-principal", "scope.principal", |run| ended(run, "second", told_of("1")));
 }
 
+/// Only how the answer looks is another: its status, its members or its size.
+#[test]
+fn an_answer_that_tells_a_stranger_of_a_key() {
+    let second =
+        |from: &'static str, to: &'static str| move |run: &mut Run| edit::rewrites(run, "second", from, to);
+    let offends = |from, to| offends("scope-strangers-key", "scope.no-leak", second(from, to));
+    offends("201 Created", "200 OK");
+    offends("\"retryable\":false,", "");
+    offends("\"next_action\":null", "\"next_action\":\"somebody was here before you\"");
+}
+
+/// What differs by a few bytes, or by ids alone, tells nobody anything.
+#[test]
+fn an_answer_that_differs_by_its_ids() {
+    let mut run = accepted("scope-strangers-key");
+    edit::rewrites(&mut run, "second", "\"next_action\":null", "\"next_action\":\"none\"");
+    assert!(matches!(ruling(&run, "scope.no-leak"), Ruling::Held { .. }));
+}
+
 #[test]
 fn one_effect_for_two_keys() {
     offends("effect-equal-content", "effect.distinct-intents", |run| ended(run, "second", told_of("1")));
