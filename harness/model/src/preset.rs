@@ -46,6 +46,16 @@ struct Written {
     _replies: Replies,
 }
 
+impl Preset {
+    /// Whether one of its rows reads like a line of a target file, `[table] row = value`.
+    pub fn has(&self, line: &str) -> bool {
+        self.rows
+            .iter()
+            .filter_map(|(name, table)| Some((name, table.as_table()?)))
+            .any(|(name, table)| table.iter().any(|(row, value)| format!("[{name}] {row} = {value}") == line))
+    }
+}
+
 /// Every preset, by name.
 ///
 /// # Errors

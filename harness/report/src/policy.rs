@@ -4,6 +4,7 @@ use nottwice_model::ability::Ability;
 use nottwice_model::attempt::Attempt;
 use nottwice_model::clause::Clause;
 use nottwice_model::history::{Outcome, What, Why};
+use nottwice_model::preset::{self, Preset};
 use nottwice_model::reply::{Class, Rule};
 use nottwice_model::run::Run;
 use nottwice_model::scenario::Place;
@@ -19,10 +20,12 @@ pub fn lines(clause: &Clause, run: &Run, deciding: &[Attempt<'_>]) -> Vec<String
         Some(PromiseKind::None) => lines.push("[promise] kind = \"none\"".to_owned()),
         None => {}
     }
-    if !facts.presets.is_empty() {
-        lines.push(format!("preset = {}", json(&facts.presets)));
-    }
-    lines.extend(clause.policies.iter().map(|axis| axis.line(facts)));
+    let presets = presets(facts);
+    lines.extend(facts.presets.iter().map(|name| {
+        let source = presets.iter().find(|preset| preset.name == name).map(|preset| &preset.source);
+        format!("preset = {}   # {}", json(name), source.map_or("not known here", String::as_str))
+    }));
+    lines.extend(clause.policies.iter().map(|axis| with_origin(axis.line(facts), &presets)));
     for need in clause.needs {
         lines.extend(claim(facts, *need));
     }
@@ -46,6 +49,21 @@ pub fn lines(clause: &Clause, run: &Run, deciding: &[Attempt<'_>]) -> Vec<String
         }
     }
     lines
+}
+
+/// The presets of a target, in its own order.
+fn presets(facts: &TargetFacts) -> Vec<Preset> {
+    let known = preset::all().unwrap_or_default();
+    let named = |name: &String| known.iter().find(|preset| preset.name == name).cloned();
+    facts.presets.iter().filter_map(named).collect()
+}
+
+/// A line, and which preset has it so.
+fn with_origin(line: String, presets: &[Preset]) -> String {
+    match presets.iter().find(|preset| preset.has(&line)) {
+        Some(preset) => format!("{line}   # as in preset {}", preset.name),
+        None => line,
+    }
 }
 
 /// The line that declares an ability.

@@ -12,6 +12,7 @@ mod exits;
 mod hostile;
 mod left;
 mod nothing_left;
+mod origins;
 mod outside;
 mod page;
 mod project;
