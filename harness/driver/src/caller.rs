@@ -114,7 +114,12 @@ impl Caller {
         if let (KeyPlace::Header(name), Some(key)) = (&plan.target.key.at, &key) {
             let text = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
             let again = plan.carried_again(identity, form);
-            headers.extend([text].into_iter().chain(again).map(|value| (name.clone(), value)));
+            headers.extend(
+                [text]
+                    .into_iter()
+                    .chain(again)
+                    .map(|value| (name.clone(), plan.target.key.in_header(&value))),
+            );
         }
         if let Some(name) = &self.place.target().reach.request_id {
             headers.push((name.clone(), request_id.to_string()));

@@ -10,7 +10,7 @@ use crate::reply::Class;
 use crate::retry;
 use crate::scenario::Arguments;
 use crate::story::Story;
-use crate::target::Fidelity;
+use crate::target::{Axis, Fidelity};
 
 /// The replayed business result equals the first at the declared fidelity.
 pub(super) static FAITHFUL: Clause = Clause {
@@ -23,7 +23,7 @@ pub(super) static FAITHFUL: Clause = Clause {
     source: "edition 1 of the contract, group receipt",
     harm: Harm::Lost,
     needs: &[Ability::Key],
-    policies: &[],
+    policies: &[Axis::Fidelity],
     presupposes: &[
         "receipt.replay",
         "receipt.binding",
@@ -55,11 +55,47 @@ fn faithful(story: &Story<'_>) -> Ruling {
             continue;
         }
         let [one, two] = [first, again].map(|answer| without(&answer.value, &replay.ignore));
-        tally.check(one == two, retry.first.identity, [first_seq, retry.again.sent, seq], || {
+        let same = match replay.fidelity {
+            Fidelity::Bytes => wire(retry.first) == wire(retry.again),
+            Fidelity::Current => has_members_of(&two, &one),
+            Fidelity::Fields | Fidelity::Id => one == two,
+        };
+        tally.check(same, retry.first.identity, [first_seq, retry.again.sent, seq], || {
             format!("the result of `{}` is not the one of `{}`", retry.again.call, retry.first.call)
         });
     }
     tally.ruling("no result was replayed")
+}
+
+/// Status and body of a reply over plain HTTP, as they came.
+fn wire<'r>(attempt: &Attempt<'r>) -> Option<(&'r str, String)> {
+    let (head, body) = attempt.bytes?.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?;
+    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    Some((status, if chunked { unchunked(body) } else { body.to_owned() }))
+}
+
+/// A body without the lines that say how long its next piece is: where it is cut says nothing.
+fn unchunked(body: &str) -> String {
+    let mut whole = String::new();
+    let mut rest = body;
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16);
+        let Some(piece) = size.ok().filter(|size| *size > 0).and_then(|size| after.get(..size)) else {
+            break;
+        };
+        whole.push_str(piece);
+        rest = after[piece.len()..].trim_start_matches("\r\n");
+    }
+    whole
+}
+
+/// Whether a value still has every member that an earlier one of the same thing had.
+fn has_members_of(value: &Value, earlier: &Value) -> bool {
+    match (value, earlier) {
+        (Value::Object(now), Value::Object(before)) => before.keys().all(|name| now.contains_key(name)),
+        (now, before) => now.is_null() == before.is_null() && now.is_object() == before.is_object(),
+    }
 }
 
 /// A value without the members that may differ.

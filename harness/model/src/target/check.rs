@@ -2,7 +2,7 @@
 
 mod beside;
 
-use super::{Credential, KeyPlace, Target, Transport};
+use super::{Credential, Fidelity, KeyPlace, Target, Transport};
 use crate::clauses;
 use crate::input::{InputError, Source};
 use crate::scenario::Part;
@@ -24,6 +24,10 @@ pub(super) fn target(source: Source<'_>, target: &Target) -> Result<(), InputErr
         ));
     }
     names(source, target)?;
+    if target.replay.fidelity == Fidelity::Bytes && target.reach.transport != Transport::Http {
+        let cure = "write `fidelity = \"fields\"`";
+        return Err(error(source, "fidelity", "over MCP the bytes of a reply name its request", cure));
+    }
     reach(source, target)?;
     key(source, target)?;
     placeholders(source, target)?;
@@ -147,6 +151,10 @@ fn key(source: Source<'_>, target: &Target) -> Result<(), InputError> {
         (KeyPlace::None, _) if target.key.max.is_some() => {
             let cure = "say where it sits, or leave `max` out";
             Err(error(source, "max", "a key has a length but no place", cure))
+        }
+        (KeyPlace::Arguments(_) | KeyPlace::Meta(_) | KeyPlace::None, _) if target.key.quoted => {
+            let cure = "write `at = \"header:…\"`, or leave `quoted` out";
+            Err(error(source, "quoted", "only a header carries a quoted string", cure))
         }
         (KeyPlace::None, _) if target.key.required => {
             let cure = "say where it sits, or leave `required` out";

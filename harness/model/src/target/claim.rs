@@ -196,9 +196,13 @@ pub struct Replay {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fidelity {
+    /// Over plain HTTP: the status and the body, byte by byte.
+    Bytes,
     /// The business result, as JSON values.
     #[default]
     Fields,
+    /// The id of the effect, and each member of the business result, whatever it says by now.
+    Current,
     /// The id of the effect alone.
     Id,
 }

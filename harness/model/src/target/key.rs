@@ -18,6 +18,19 @@ pub struct Key {
     /// How many characters the longest legal key has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u16>,
+    /// In a header: whether it goes as a string of RFC 9651, in double quotes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quoted: bool,
+}
+
+impl Key {
+    /// A key in the form in which it stands in a header.
+    pub fn in_header(&self, key: &str) -> String {
+        if !self.quoted {
+            return key.to_owned();
+        }
+        format!("\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 /// Which keys are legal.
@@ -48,7 +61,7 @@ pub enum KeyPlace {
     Arguments(String),
     /// MCP: an entry of the request's `_meta`.
     Meta(String),
-    /// An HTTP header, unquoted.
+    /// An HTTP header.
     Header(String),
 }
 

@@ -14,6 +14,8 @@ pub enum Axis {
     InFlight,
     /// What other arguments under the key get meanwhile.
     Different,
+    /// How true a replay is to the first answer.
+    Fidelity,
 }
 
 impl std::fmt::Display for Axis {
@@ -22,6 +24,7 @@ impl std::fmt::Display for Axis {
             Axis::Operation => "[scope] operation",
             Axis::InFlight => "[in_flight] policy",
             Axis::Different => "[in_flight] different",
+            Axis::Fidelity => "[replay] fidelity",
         })
     }
 }
@@ -33,6 +36,7 @@ impl Axis {
             Axis::Operation => word(&facts.scope.operation),
             Axis::InFlight => word(&facts.in_flight.policy),
             Axis::Different => word(&facts.in_flight.different),
+            Axis::Fidelity => word(&facts.replay.fidelity),
         };
         format!("{self} = {value}")
     }

@@ -100,3 +100,78 @@ fn what_comes_after_the_window_is_checked() {
     is_accused("reference-http", expired, new, scenario, "retention.late-arrival");
     is_accused("dialect-runs-anew-after-expiry", new, expired, scenario, "retention.late-arrival");
 }
+
+#[test]
+fn three_that_speak_as_published() {
+    keeps_everything("dialect-quotes-its-keys");
+    keeps_everything("dialect-repeats-every-byte");
+    keeps_everything("dialect-shows-what-is-now");
+}
+
+/// A server under a preset that is not its own is accused by the clause, or its key is not seen to arrive.
+#[track_caller]
+fn is_not_spoken_by(name: &str, preset: &str, instead: &str, scenario: &str, exit: i32, said: &str) {
+    let text = shipped(name);
+    let line = format!("preset  = \"{preset}\"");
+    assert!(text.contains(&line), "{name} is under no {preset}");
+    let text = text.replace(&line, &format!("preset = \"{instead}\""));
+    let ended = Project::new().with("mine.toml", text).run(&format!("run mine.toml {scenario}")).exits(exit);
+    ended.says(said);
+}
+
+#[test]
+fn a_preset_in_the_place_of_another_is_found() {
+    let retry = "receipt/plain-retry";
+    let (quotes, bytes, now) =
+        ("dialect-quotes-its-keys", "dialect-repeats-every-byte", "dialect-shows-what-is-now");
+    is_not_spoken_by(quotes, "ietf-07", "acp", retry, 5, "the key was not seen to arrive");
+    let unread = "no declared rule says";
+    is_not_spoken_by(bytes, "stripe-v1", "acp", "scope/second-operation", 5, unread);
+    is_not_spoken_by(
+        bytes,
+        "stripe-v1",
+        "ietf-07",
+        "receipt/changed-arguments",
+        1,
+        "VIOLATED receipt.conflict",
+    );
+    is_not_spoken_by(quotes, "ietf-07", "stripe-v1", retry, 1, "VIOLATED effect.performed");
+    is_not_spoken_by(now, "aws-ec2", "aip-155", retry, 1, "VIOLATED effect.performed");
+}
+
+/// The reference over stdio under the reply rules of presets, in the place of its own.
+fn read_by(presets: &str) -> String {
+    let text = shipped("reference-stdio");
+    let (rules, hooks) =
+        (text.find("[[replies.rule]]").expect("rules"), text.find("[[hook]]").expect("hooks"));
+    format!("preset = {presets}\n{}{}", &text[..rules], &text[hooks..])
+        .replace("operation = \"identity\"\n", "")
+}
+
+#[test]
+fn reply_rules_of_presets_are_checked() {
+    let ends = |presets: &str, scenario: &str, exit: i32| {
+        let project = Project::new().with("mine.toml", read_by(presets));
+        project.run(&format!("run mine.toml {scenario}")).exits(exit)
+    };
+    let (retry, changed) = ("receipt/plain-retry", "receipt/changed-arguments");
+    ends("[\"seed\", \"mcp-structured\"]", changed, 0);
+    ends("[\"seed\", \"mcp-text\"]", changed, 0);
+    ends("[\"seed\", \"problem+json\"]", changed, 5).says("no declared rule says");
+    ends("\"adcp\"", retry, 0);
+    ends("\"adcp\"", "scope/second-operation", 1)
+        .says("VIOLATED scope.operation")
+        .says("[scope] operation = \"conflict\" # as in preset adcp");
+}
+
+/// Rows of the preset that the file itself contradicts.
+#[test]
+fn how_true_a_replay_is_is_checked() {
+    let retry = "receipt/plain-retry";
+    let row = |fidelity: &str| format!("[replay]\nfidelity = \"{fidelity}\"\n\n[retention]\n");
+    is_accused("dialect-shows-what-is-now", "[retention]\n", &row("fields"), retry, "receipt.faithful");
+    is_accused("reference-http", "[retention]\n", &row("bytes"), retry, "receipt.faithful");
+    let text = shipped("reference-http").replace("[retention]\n", &row("current"));
+    let project = Project::new().with("mine.toml", text);
+    project.run(&format!("run mine.toml {retry}")).exits(0);
+}
