@@ -41,7 +41,7 @@ pub use crate::leftovers::{Cleared, clear_leftovers};
 pub use crate::lock::hold_lock;
 pub use crate::place::Setting;
 pub use crate::play::{Played, play};
-pub use crate::proxy::{Tally, Unfired, proxy_stdio};
+pub use crate::proxy::{Amiss, Tally, proxy_stdio};
 pub use crate::slots::{Slot, Slots};
 pub use crate::survey::survey;
 pub use crate::turns::{Ended, Ends, Shared, play_in_turn};

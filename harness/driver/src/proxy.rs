@@ -19,12 +19,14 @@ pub struct Tally {
     /// How many faults were done, and proved.
     pub fired: usize,
     /// Those that were not.
-    pub unfired: Vec<Unfired>,
+    pub unfired: Vec<Amiss>,
+    /// Those that kept a message which never went on, as if it had been dropped.
+    pub lost: Vec<Amiss>,
 }
 
-/// A fault that was never done.
+/// A fault that was not done as its rule says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfired {
+pub struct Amiss {
     /// What it is called.
     pub name: String,
     /// The line of its file, counted from 1.

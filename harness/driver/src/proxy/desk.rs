@@ -1,6 +1,6 @@
 //! What every connection of a proxy shares: which message bears which fault, who waits for whom, and the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nottwice_model::docket::{Docket, Seen, Sighting};
@@ -8,7 +8,7 @@ use nottwice_model::rule::{Release, Rule};
 use tokio::sync::watch;
 
 use super::journal::{Evidence, Journal};
-use super::{Tally, Unfired};
+use super::{Amiss, Tally};
 use crate::error::DriveError;
 
 /// Shared by all connections; clones are the same desk.
@@ -19,6 +19,8 @@ struct Inner {
     docket: Docket,
     /// By rule: whether the held message goes on.
     free: BTreeMap<usize, watch::Sender<bool>>,
+    /// By rule: messages that stand still.
+    kept: BTreeSet<usize>,
     journal: Journal,
     fired: usize,
 }
@@ -41,7 +43,8 @@ pub(crate) struct Word {
 
 impl Desk {
     pub(crate) fn new(rules: Vec<Rule>, journal: Journal) -> Desk {
-        let inner = Inner { docket: Docket::new(rules), free: BTreeMap::new(), journal, fired: 0 };
+        let (docket, free, kept) = (Docket::new(rules), BTreeMap::new(), BTreeSet::new());
+        let inner = Inner { docket, free, kept, journal, fired: 0 };
         Desk(Arc::new(Mutex::new(inner)))
     }
 
@@ -89,6 +92,7 @@ impl Desk {
         let keeps = !*borne.free.borrow();
         if keeps {
             self.fired(borne, evidence);
+            self.lock().kept.insert(borne.number);
         }
         keeps
     }
@@ -100,13 +104,26 @@ impl Desk {
             // Its sender lives as long as the desk.
             _ => drop(borne.free.wait_for(|free| *free).await),
         }
-        self.lock().journal.released(&borne.rule);
+    }
+
+    /// Writes down that a message that was kept has been delivered.
+    pub(crate) fn delivered(&self, borne: &Borne) {
+        let mut inner = self.lock();
+        inner.kept.remove(&borne.number);
+        inner.journal.released(&borne.rule);
     }
 
     /// Ends the log.
     pub(crate) fn close(&self) -> Result<Tally, DriveError> {
         let mut inner = self.lock();
-        let Inner { docket, journal, fired, .. } = &mut *inner;
+        let Inner { docket, kept, journal, fired, .. } = &mut *inner;
+        let mut lost = Vec::new();
+        for number in &*kept {
+            let rule = docket.rule(*number);
+            let why = "its message was still kept when the session ended, and has reached nobody".to_owned();
+            journal.lost(rule, &why);
+            lost.push(Amiss { name: rule.name.clone(), line: rule.line, why });
+        }
         let mut unfired = Vec::new();
         for (rule, taken) in docket.unfired() {
             let why = taken.map_or_else(
@@ -114,10 +131,10 @@ impl Desk {
                 |by| format!("its message bore `{}`", by.name),
             );
             journal.unfired(rule, &why);
-            unfired.push(Unfired { name: rule.name.clone(), line: rule.line, why });
+            unfired.push(Amiss { name: rule.name.clone(), line: rule.line, why });
         }
         journal.end(*fired)?;
-        Ok(Tally { fired: *fired, unfired })
+        Ok(Tally { fired: *fired, unfired, lost })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

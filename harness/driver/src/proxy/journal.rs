@@ -72,7 +72,7 @@ impl Journal {
         }));
     }
 
-    /// A held message that goes on.
+    /// A held message that was delivered.
     pub(crate) fn released(&mut self, rule: &Rule) {
         self.write(json!({"event": "released", "fault": rule.name, "line": rule.line}));
     }
@@ -80,6 +80,11 @@ impl Journal {
     /// A fault that was never done.
     pub(crate) fn unfired(&mut self, rule: &Rule, why: &str) {
         self.write(json!({"event": "unfired", "fault": rule.name, "line": rule.line, "why": why}));
+    }
+
+    /// A held message that was never delivered.
+    pub(crate) fn lost(&mut self, rule: &Rule, why: &str) {
+        self.write(json!({"event": "lost", "fault": rule.name, "line": rule.line, "why": why}));
     }
 
     /// The end; without this line the log is not whole.

@@ -101,7 +101,8 @@ pub(crate) async fn stand(
     drop(downward);
     session.client.lock().await.take();
     pipe::close_output();
-    session.held.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+    let mut held = std::mem::take(&mut *session.held.lock().unwrap_or_else(PoisonError::into_inner));
+    held.shutdown().await;
     end_tree(&mut child, leader, &mark).await;
     Ok(())
 }
@@ -179,7 +180,7 @@ impl Session {
         }
     }
 
-    async fn on_request(self: Arc<Self>, mut borne: Borne, id: Option<Value>, line: Vec<u8>) -> Option<End> {
+    async fn on_request(self: Arc<Self>, borne: Borne, id: Option<Value>, line: Vec<u8>) -> Option<End> {
         let fault = borne.rule.fault;
         match (fault.deed, id) {
             (Do::Cut, _) => {
@@ -191,17 +192,8 @@ impl Session {
                 return Some(End::Cut);
             }
             (Do::Hold, _) => {
-                let says = "the request was kept back before its first byte";
-                if !self.desk.keeps(&borne, &Evidence::of(&line, 0, says)) {
-                    let _ = write(&self.server, &line).await;
-                    return None;
-                }
-                let session = self.clone();
-                let held = async move {
-                    session.desk.let_go(&mut borne).await;
-                    let _ = write(&session.server, &line).await;
-                };
-                self.held.lock().unwrap_or_else(PoisonError::into_inner).spawn(held);
+                self.hold(borne, line, "the request was kept back before its first byte", |of| &of.server)
+                    .await
             }
             (Do::Duplicate, Some(id)) => {
                 self.wait_for(id, Then::Again(borne, line.clone()));
@@ -293,7 +285,7 @@ impl Session {
         None
     }
 
-    async fn bear(self: Arc<Self>, mut borne: Borne, line: Vec<u8>) -> Option<End> {
+    async fn bear(self: Arc<Self>, borne: Borne, line: Vec<u8>) -> Option<End> {
         let fault = borne.rule.fault;
         match fault.deed {
             Do::Cut => {
@@ -305,17 +297,7 @@ impl Session {
                 return Some(End::Cut);
             }
             Do::Hold => {
-                let says = "the reply was kept back before its first byte";
-                if !self.desk.keeps(&borne, &Evidence::of(&line, 0, says)) {
-                    let _ = write(&self.client, &line).await;
-                    return None;
-                }
-                let session = self.clone();
-                let held = async move {
-                    session.desk.let_go(&mut borne).await;
-                    let _ = write(&session.client, &line).await;
-                };
-                self.held.lock().unwrap_or_else(PoisonError::into_inner).spawn(held);
+                self.hold(borne, line, "the reply was kept back before its first byte", |of| &of.client).await
             }
             Do::Duplicate => {
                 let twice = [line.as_slice(), &line].concat();
@@ -330,6 +312,22 @@ impl Session {
             }
         }
         None
+    }
+
+    /// Keeps a message until its rule lets it go, while others pass.
+    async fn hold(self: Arc<Self>, mut borne: Borne, line: Vec<u8>, says: &str, to: fn(&Session) -> &Sink) {
+        if !self.desk.keeps(&borne, &Evidence::of(&line, 0, says)) {
+            let _ = write(to(&self), &line).await;
+            return;
+        }
+        let session = self.clone();
+        let held = async move {
+            session.desk.let_go(&mut borne).await;
+            if write(to(&session), &line).await.is_ok() {
+                session.desk.delivered(&borne);
+            }
+        };
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).spawn(held);
     }
 
     fn wait_for(&self, id: Value, then: Then) {

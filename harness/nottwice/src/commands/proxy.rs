@@ -28,9 +28,12 @@ pub(super) fn proxy(asked: &Proxy) -> Result<Exit, Failure> {
 }
 
 fn said(stood: Result<Tally, DriveError>) -> Result<Exit, Failure> {
-    let Tally { unfired, .. } = stood?;
+    let Tally { unfired, lost, .. } = stood?;
     for fault in &unfired {
         warn(&format!("never fired: `{}` in line {}: {}", fault.name, fault.line, fault.why));
     }
-    Ok(if unfired.is_empty() { Exit::Held } else { Exit::CouldNotTell })
+    for fault in &lost {
+        warn(&format!("never let go: `{}` in line {}: {}", fault.name, fault.line, fault.why));
+    }
+    Ok(if unfired.is_empty() && lost.is_empty() { Exit::Held } else { Exit::CouldNotTell })
 }

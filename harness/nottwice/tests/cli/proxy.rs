@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::project::{Ended, Project, Running};
 use crate::wait;
 
-/// Answers each request with the number of lines that have come, and keeps every line. Of `late` it says nothing
-/// until another message has come.
+/// Answers each request with the number of lines that have come, and keeps every line.
 const SERVER: &str = r#"
 import json, sys
 kept, count = open("kept", "a", buffering=1), 0
@@ -191,6 +190,26 @@ fn a_held_message_goes_on_when_its_rule_says() {
     client.call(1, "b");
     assert_eq!(client.came(), (1, 1));
     client.end().0.exits(0);
+}
+
+#[test]
+fn a_held_message_that_never_goes_on_is_said_by_name() {
+    for at in ["request", "reply"] {
+        let held = format!("at = \"{at}\"\ndo = \"hold\"\nuntil = \"next-reply\"");
+        let mut client = Client::of(&rule("b", 1, &held));
+        client.call(1, "b");
+        client.fired();
+        // Nobody calls again, so that nothing frees it.
+        drop(client.stdin.take());
+        let Client { project, running, mut stdout, .. } = client;
+        running.end().exits(5).says("never let go: `the fault` in line 1");
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).expect("a pipe can be read");
+        let read = |name: &str| std::fs::read_to_string(project.path(name)).unwrap_or_default();
+        assert_eq!((rest.as_str(), read("kept").lines().count()), ("", usize::from(at == "reply")));
+        let log = read("log");
+        assert!(log.contains(r#""event":"lost""#) && !log.contains("released"), "{log}");
+    }
 }
 
 #[test]
